@@ -1,4 +1,4 @@
-/** `npm run bench`: runs the requested rows and prints their ratios. Exit code 1 when a count is off. */
+/** `npm run bench`: runs the requested rows and prints their ratios. Exit code 1 when a count is wrong. */
 import { writeFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { readOptions, type Options } from './harness/options.js';

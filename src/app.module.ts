@@ -12,7 +12,7 @@ import { JobsModule } from './platform/jobs/jobs.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
 import { ReadinessModule } from './platform/boot/readiness.module.js';
 
-/** The table of contents: the modules of the service. Its contexts are listed in contexts/index.ts. */
+/** The root module of the service. Its contexts are listed in contexts/index.ts. */
 @Module({})
 export class AppModule {
   static of(config: Config, modules: readonly Type[] = []): DynamicModule {

@@ -84,12 +84,12 @@ export async function runProgram([name = '', ...args]: readonly string[], comple
     exit(toExitCode(error));
     const text = error instanceof Error ? (isExpected(error) ? error.message : error.stack) : String(error);
     process.stderr.write(`${printable(text ?? '')}\n`);
-    // A failed boot may have left connections with endless retries.
+    // A failed boot may leave connections that retry without end.
     process.exit();
   }
 }
 
-/** Checks for an error whose message is enough, such as one of a file (`ENOENT: no such file or directory, ...`). */
+/** Checks for an error that needs no stack, such as `ENOENT: no such file or directory, ...`. */
 function isExpected(error: Error): boolean {
   return [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind) || 'syscall' in error;
 }

@@ -17,17 +17,17 @@ export const CONFIG_PARTS: readonly ConfigPart[] = [
 type ContextConfig<T> = T extends Context<infer C> ? (config: C) => void : never;
 type Together<T> = ContextConfig<T[keyof T]> extends (config: infer C) => void ? C : never;
 
-/** Classes inject the type of their part. */
+/** The settings of the platform and of all contexts. A class injects only the type of its part. */
 export type Config = PlatformConfig & Together<typeof contexts>;
 
-/** Reads the configuration. Throws a ConfigError that names the invalid setting. */
+/** Throws a ConfigError that names the invalid setting. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const config = readParts(CONFIG_PARTS, env) as Config;
   for (const context of ALL_CONTEXTS) context.checkSettings?.(config);
   return config;
 }
 
-/** Every migration; TypeORM orders them by their timestamps. */
+/** All migrations, which TypeORM sorts by timestamp. */
 export const MIGRATIONS: readonly Migration[] = [
   EventStore1795000000000,
   Work1795000000050,

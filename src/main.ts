@@ -10,7 +10,7 @@ const FORCED_EXIT_AFTER_MS = 4000;
 
 /** The companion of a service, such as the sandbox. */
 export interface Companion {
-  /** The completed configuration. */
+  /** The configuration, completed by the companion. */
   readonly config: Config;
   readonly modules: readonly Type[];
   /** Called after the service begins to listen. */
@@ -31,17 +31,14 @@ export async function run(prepare: (given: Config) => Promise<Companion | null>)
     stopOnSignal(service, companion, config.shutdownGraceMs);
     await companion?.ready(service.app);
   } catch (error) {
-    // The sandbox's servers are stopped after a failure in any phase.
+    // The companion must stop after a failure in any phase.
     await service?.close().catch(() => undefined);
     await companion?.stop().catch(() => undefined);
     fail(error);
   }
 }
 
-/**
- * SIGTERM and SIGINT drain the service and exit with 0. A second signal, or too long a shutdown, ends the process at once. An
- * uncaught error drains as well and exits with 1: its state is unknown, but requests in flight get their responses.
- */
+/** SIGTERM and SIGINT drain the service and exit with 0. A second signal or a slow shutdown exits with 1. */
 function stopOnSignal(service: Service, companion: Companion | null, graceMs: number): void {
   let stopping = false;
   let exitCode = 0;
@@ -57,7 +54,7 @@ function stopOnSignal(service: Service, companion: Companion | null, graceMs: nu
         (error: unknown) => fail(error),
       );
   };
-  // Node passes unhandled rejections here as well.
+  // The state is unknown, but requests in flight are finished. Node passes unhandled rejections here as well.
   process.on('uncaughtException', (err, origin) => {
     service.app.get(Log).fatal({ msg: 'process stops: an error was not caught', err, origin });
     exitCode = 1;

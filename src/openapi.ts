@@ -7,7 +7,6 @@ import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { createDocument, type DocumentPart } from './platform/openapi/document.js';
 import { SANDBOX_VALUES } from './sandbox-values.js';
 
-/** The tags of operations outside contexts. */
 const PLATFORM: DocumentPart = {
   tags: {
     Sandbox: [10, SANDBOX_VALUES],
@@ -16,7 +15,7 @@ const PLATFORM: DocumentPart = {
   },
 };
 
-/** Returns the OpenAPI document of a mode without starting the service. `scripts/openapi.mjs` writes the file. */
+/** Returns the OpenAPI document without starting the service. `scripts/openapi.mjs` writes the file. */
 export async function serviceDocument(mode: Config['mode'], modules: readonly Type[]): Promise<object> {
   const config: Config = { ...readConfig({ MODE: 'sandbox' }), mode };
   const app = await NestFactory.create<NestFastifyApplication>(

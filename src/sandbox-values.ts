@@ -1,4 +1,4 @@
-/** The values for each outcome in the sandbox (contract.md 19), as Markdown for the tag Sandbox of the document. */
+/** The values for each outcome in the sandbox (contract.md 19), as Markdown for the OpenAPI tag Sandbox. */
 export const SANDBOX_VALUES = `Short cuts that exist in the sandbox alone, and values that lead to each outcome:
 
 | Outcome | How |

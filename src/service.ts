@@ -21,19 +21,19 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Boots the service with additional modules, then its listeners. Rejects when a dependency is unavailable. */
+/** Boots the service with additional modules, then listens. Rejects if a dependency is unavailable. */
 export async function startService(config: Config, modules: readonly Type[] = []): Promise<Service> {
   const stopTracing = await startTracing(config);
   const adapter = new EdgeAdapter(config);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, modules), adapter, {
     bufferLogs: true,
     abortOnError: false,
-    // `run` prints the error of a boot.
+    // The caller, `run` in main.ts, prints the error of a boot.
     autoFlushLogs: false,
   });
   const log = app.get(Log);
   app.useLogger(log);
-  // The last of the global guards: the guards of APIs, which contexts provide, identify the caller that it counts.
+  // The rate limit is the last global guard: the guards of APIs identify the caller that it counts.
   app.useGlobalGuards(app.get(RateLimitGuard));
   app.flushLogs();
   const notice = proxyNotice(config);

@@ -1,7 +1,7 @@
 /**
- * The reference of the deliveries row: a bare loop over one table. It claims 500 in one statement while the 500 before
- * are sent, POSTs IN_FLIGHT signed requests at a time over kept-alive connections, and commits attempts in groups. It
- * has no lanes, address checks, response limits or log.
+ * The reference of the deliveries row: a bare loop over one table, without lanes, address checks, response
+ * limits or log. It claims the next 500 while it sends 500. It POSTs IN_FLIGHT signed requests at a time over
+ * kept-alive connections, and commits attempts in groups.
  */
 import { createHmac } from 'node:crypto';
 import { Agent, request } from 'undici';
@@ -34,7 +34,7 @@ interface Endpoint {
   readonly secret: string;
 }
 
-/** Its connections outlive a run, as the service's do. */
+/** The connections outlive a run, as in the service. */
 const agent = new Agent();
 const pool = barePool();
 // The columns of the service's tables, and the indexes that the loop needs.

@@ -1,7 +1,7 @@
 /**
- * The reference of the events-process row: one statement per batch reads, parses and inserts it, with its own commit,
- * into a table with the columns and indexes of tracking.events. It has no months, no marks on the batches, and no
- * journal of new items.
+ * The reference of the events-process row. One statement per batch reads, parses and inserts it, with a
+ * commit per batch. The table has the columns and indexes of tracking.events, but no months, marks on batches
+ * or journal of new items.
  */
 import pg from 'pg';
 import { onRun } from './on-run.js';

@@ -1,6 +1,6 @@
 /**
- * Reference of the events row: checks the signature, parses the body, checks its items by the service's rules, and
- * stores the raw body in one row. Responds with 202 after the commit.
+ * The reference of the events row. It checks the signature and, by the service's rules, the items of the
+ * body. Then it stores the raw body in one row and responds with 202 after the commit.
  */
 import { randomUUID } from 'node:crypto';
 import { countItems } from '../../src/contexts/tracking/batches/event-batch.js';

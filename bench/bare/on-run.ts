@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** Responds to POST /run once the work is done, and to GET /health/ready, for programs that the bench starts once. */
+/** Responds to POST /run after `work`, and to GET /health/ready. The bench starts such a program once. */
 export function onRun(port: number, work: () => Promise<void>): void {
   createServer((request, response) => {
     (request.url === '/run' ? work() : Promise.resolve()).then(

@@ -1,14 +1,11 @@
-/**
- * One shell (Fastify, signature check) with two routes over the service's read models: /query runs the service's query,
- * /objects its reference.
- */
+/** One shell with two routes over the service's read models: /query (the service's query) and /objects. */
 import type { FastifyRequest } from 'fastify';
 import { Database } from '../../src/platform/postgres/database.js';
 import { PayoutsView, type PayoutFilter } from '../../src/contexts/payouts/payouts/payouts.view.js';
 import { decodeCursor, encodeCursor, withinList } from '../../src/platform/postgres/page-cursor.js';
 import { bareShell } from './shell.js';
 
-/** The same payouts in a table with a column per field, as for mapping rows to objects. */
+/** The same payouts in a table with a column per field, for the mapping of rows to objects. */
 const OBJECTS_TABLE = `
 create schema if not exists bench;
 drop table if exists bench.objects;
@@ -68,7 +65,7 @@ function filterOf(request: FastifyRequest): PayoutFilter {
   };
 }
 
-/** A page by mapping: rows become objects, objects become JSON, with keyset pagination and no filters. */
+/** Returns a page by mapping rows to objects and objects to JSON, with keyset pagination and no filters. */
 async function listObjects(merchantId: string, { page_cursor, page_size }: PayoutFilter): Promise<string> {
   const { rows } = await database.pool.query<Payout>({
     text: `select id, user_id, amount, currency_code, status, transaction_hash, reason, custom_metadata, created_at

@@ -1,6 +1,6 @@
 /**
- * The receiver of all variants of the deliveries row, in its own process: returns 204 over kept-alive connections. It
- * parses HTTP by hand to save CPU time on the shared machine. GET returns the requests since the last GET.
+ * The receiver of all variants of the deliveries row, in a separate process. It returns 204 over kept-alive
+ * connections, and parses HTTP by hand to save CPU time. GET returns the requests since the last GET.
  */
 import { createServer, type Socket } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
- * The two references of the report row in one process. /group: signature check and one group-committed insert of the
- * event. /three: signature check, then claim, event and response committed one after the other. The signed path
+ * The two references of the report row in one process. /group checks the signature and inserts the event in a
+ * group commit. /three checks it, then commits claim, event and response one after the other. The signed path
  * includes the prefix.
  */
 import { randomUUID } from 'node:crypto';
@@ -72,7 +72,7 @@ app.post('/three/merchants/v1/payouts/report', async (request, reply) => {
 
 await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) });
 
-/** The event and the response of one report, with the fields of the service's. */
+/** Returns the event and the response of one report, with the same fields as in the service. */
 function reportOf(request: FastifyRequest) {
   const { user_id, payout } = JSON.parse(rawBody(request).toString()) as ReportBody;
   const { amount, transaction_hash, custom_metadata = {} } = payout;

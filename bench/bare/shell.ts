@@ -7,14 +7,10 @@ const DRIFT_SECONDS = 300;
 /** Private keys by merchant id. */
 const keys = new Map(Object.entries(JSON.parse(process.env['KEYS'] ?? '{}') as Record<string, string>));
 
-/** The connections of a reference to its database. */
 export const barePool = (): pg.Pool =>
   new pg.Pool({ connectionString: process.env['DATABASE_URL'], max: Number(process.env['POOL_SIZE']) });
 
-/**
- * The least HTTP shell with the signature check of the merchant API (contract.md 2.2): Fastify, the body as raw bytes,
- * keys from a map. A row measures what a route adds to it.
- */
+/** The minimal HTTP shell: Fastify, raw bodies, signature check (contract.md 2.2) with keys from a map. */
 export function bareShell(): FastifyInstance {
   const app = fastify({ logger: false, keepAliveTimeout: 60_000 });
   app.removeAllContentTypeParsers();

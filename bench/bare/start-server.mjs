@@ -1,4 +1,4 @@
-/** Reference of the start row: the least work of a service before it is ready, to connect, query and listen. */
+/** The reference of the start row: a service that only connects, queries and listens before it is ready. */
 import fastify from 'fastify';
 import pg from 'pg';
 

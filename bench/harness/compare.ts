@@ -1,16 +1,13 @@
 import type { Sample, Samples } from './measure.js';
 
-/**
- * `atLeast`: speed of the subject over speed of the reference. `atMost`: time of the subject over time of the
- * reference.
- */
+/** `atLeast` divides the speed of the subject by that of the reference, `atMost` its time by the time. */
 export type Goal = { readonly atLeast: number } | { readonly atMost: number };
 
 export interface Comparison {
   readonly label: string;
   readonly subject: string;
   readonly reference: string;
-  /** Without a goal the ratio is only printed. */
+  /** If missing, the ratio is only printed. */
   readonly goal?: Goal;
 }
 

@@ -1,10 +1,9 @@
-/** Units of work of one variant in one round, and their duration in seconds. */
 export interface Sample {
   readonly units: number;
   readonly seconds: number;
 }
 
-/** One way of doing the work of a row. `round` is 0 for the warm-up, which is not counted. */
+/** One way to do the work of a row. `round` is 0 for the warm-up, which is not counted. */
 export interface Variant {
   readonly name: string;
   run(round: number): Promise<Sample>;
@@ -13,8 +12,8 @@ export interface Variant {
 export type Samples = ReadonlyMap<string, readonly Sample[]>;
 
 /**
- * Alternates the variants in a changing order (A B, B A, ...), so that a temporary slowdown of the machine affects all
- * of them. Quick variants run several times per round (`slices`); the sum is the sample. The warm-up runs each once.
+ * Alternates the variants in a changing order, so that a temporary slowdown of the machine affects all of
+ * them. Quick variants run `slices` times per round, and their sum is the sample. The warm-up runs each once.
  */
 export async function alternate(
   variants: readonly Variant[],

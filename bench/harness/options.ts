@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 
-/** The sizes of a run with goals. */
 const GOAL_SIZES = {
   rounds: 7,
   /** Connections of the load generator on the report row. */

@@ -4,11 +4,10 @@ import type { RowOutcome } from './row.js';
 export interface RowResult extends RowOutcome {
   readonly row: string;
   readonly title: string;
-  /** Why the row could not be finished, such as a count that is off; null when it was. */
+  /** The reason why the row could not be finished, such as a wrong count, or null. */
   readonly error: string | null;
 }
 
-/** Prints the table of one row. */
 export function printRow({ row, title, comparisons, notes, error }: RowResult): void {
   console.log(`${row}: ${title}`);
   if (comparisons.length > 0)

@@ -5,7 +5,7 @@ import { LEDGER, ledger } from '../seed/ledger.js';
 import { count } from '../support/count.js';
 import { runProgram } from '../support/program.js';
 
-/** A program with the log in memory would need this for half of it. */
+/** A program that keeps the log in memory would need this for half of it. */
 const MAX_MIB = 400;
 
 /** Audits of a whole log by their programs, whose memory does not grow with the log. */
@@ -35,7 +35,7 @@ export const auditRow = row(
     await run(['audit', 'export', '--out', out]);
     const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8')) as { events: number };
     expectEqual('events exported', manifest.events, events);
-    // Without a worker no signed head covers the seed: a verify is in order and unproven.
+    // No worker signs a head over the seed, so that a verify finds it in order but unproven.
     await run(['audit', 'verify'], 'exit code 1');
     await run(['audit', 'verify', '--from', out, '--offline'], 'exit code 1');
     return { comparisons: [], notes };

@@ -32,7 +32,7 @@ export const behindRow = row(
     await load(beginning.baseUrl, first, 1);
     await beginning.stop();
     const side = async (name: Side['name'], userId: string): Promise<Side> => {
-      // Without a worker the pending payouts of the seed are not verified.
+      // No worker runs, so that the pending payouts of the seed are not verified.
       const service = await startService(environment, { name, env: { ROLES: 'api' } });
       const pool = await environment.pool(name);
       const { rows } = await pool.query<{ id: string }>('select id from payouts.payouts where user_id = $1', [
@@ -52,7 +52,7 @@ export const behindRow = row(
   },
 );
 
-/** Reports come last: a read waits for the merchant's writes. */
+/** Reports come last, because a read waits for the merchant's writes. */
 const REQUESTS: Readonly<Record<string, (side: Side, n: number) => SignedRequest>> = {
   'a payout': ({ service, payoutIds }, n) =>
     signed(service.merchant, 'GET', `/merchants/v1/payouts/${payoutIds[n % PAYOUTS]}`),

@@ -22,12 +22,10 @@ interface SeededEndpoint {
   readonly endpoint_id: string;
   readonly merchant_id: string;
   readonly url: string;
-  /** In clear, and as the service stores it. */
   readonly secret: string;
   readonly sealed_signing_secret: string;
 }
 
-/** Endpoints, with their signing secrets as `secrets` seals them. */
 function seedEndpoints(
   count: number,
   url: (index: number) => string,
@@ -41,7 +39,7 @@ function seedEndpoints(
   });
 }
 
-/** Rows of due deliveries, spread evenly over the endpoints; with `secrets` for the service. */
+/** Returns due deliveries, spread evenly over the endpoints. `secrets` is null for the reference. */
 function* deliveriesTo(
   endpoints: readonly SeededEndpoint[],
   count: number,
@@ -77,9 +75,8 @@ function delivery({ endpoint_id, merchant_id }: SeededEndpoint) {
 }
 
 const DATABASE = 'deliveries';
-/** The cap of POSTs in flight of the service and of the reference. */
+/** The maximum of POSTs in flight, for the service and for the reference. */
 const IN_FLIGHT = 16;
-/** The interval of reads of the last attempt. */
 const POLL_MS = 100;
 
 interface DeliveryTarget {
@@ -92,7 +89,7 @@ interface DeliveryTarget {
   start(): Promise<unknown>;
 }
 
-/** Webhook deliveries through the service, compared with the least sender. */
+/** Webhook deliveries through the service, compared with a minimal sender. */
 export const deliveriesRow = row(
   'deliveries',
   'webhook deliveries that are due, sent and recorded',
@@ -156,7 +153,6 @@ async function serviceTarget(
   return { name: 'many', pool, schema: 'webhooks', endpoints, secrets, start: async () => undefined };
 }
 
-/** The reference: a bare loop over one table, with secrets in clear. */
 async function bareTarget(
   { environment }: RowContext,
   endpoints: readonly SeededEndpoint[],
@@ -197,10 +193,7 @@ function variantOf(context: RowContext, receiver: string, target: DeliveryTarget
   };
 }
 
-/**
- * Fills otherwise empty tables with deliveries that become visible at once. The tables are analyzed and dirty pages are
- * written out before.
- */
+/** Fills emptied tables with deliveries that become visible at once, then analyzes and checkpoints them. */
 async function fill({ environment }: RowContext, target: DeliveryTarget, count: number): Promise<void> {
   const { pool, schema, endpoints, secrets } = target;
   await pool.query(`truncate ${schema}.deliveries, ${schema}.attempts`);
@@ -225,7 +218,7 @@ async function fill({ environment }: RowContext, target: DeliveryTarget, count: 
 
 const attempts = ({ pool, schema }: DeliveryTarget): Promise<number> => count(pool, `${schema}.attempts`);
 
-/** Deliveries that succeeded at the first attempt, and the seconds from the first POST until the last record. */
+/** Counts successes of a first attempt, and the seconds from the first POST until the last record. */
 async function recorded({ pool, schema }: DeliveryTarget): Promise<{ succeeded: number; seconds: number }> {
   const { rows } = await pool.query<{ succeeded: number; seconds: number }>(
     `select count(*)::int as succeeded, extract(epoch from max(finished_at) - min(started_at))::float8 as seconds

@@ -8,13 +8,13 @@ import { startService } from '../support/service.js';
 import { signed, type Credentials } from '../support/sign.js';
 
 const PATH = '/merchants/v1/events';
-/** Items of a batch, the number of such batches that take about as long as one of a thousand, and the goal. */
+/** Items of a batch, the number of batches that take about as long as one of a thousand, and the goal. */
 const SIZES = [
   { items: 1000, batches: 1, atLeast: 0.6 },
   { items: 100, batches: 4, atLeast: 0.6 },
   { items: 10, batches: 12, atLeast: 0.7 },
 ] as const;
-/** Distinct bodies. Each is sent many times, because nothing here reads earlier ones. */
+/** Each body is sent many times, because nothing here reads earlier ones. */
 const BODIES = 32;
 
 interface Target {
@@ -30,7 +30,7 @@ interface Sent {
   bytes: number;
 }
 
-/** POST events through the whole service, compared with the least server. No batch is processed. */
+/** POST events through the whole service, compared with a minimal server. No batch is processed. */
 export const eventsAcceptRow = row(
   'events-accept',
   'POST /merchants/v1/events until the batch is on disk; the process is an API alone, batches wait for a worker',

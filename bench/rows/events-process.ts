@@ -21,7 +21,6 @@ interface Target {
   readonly events: string;
   /** Restores the events before any batch. */
   reset(): Promise<void>;
-  /** Resolves when all batches in the table are processed. */
   work(): Promise<void>;
 }
 
@@ -46,7 +45,7 @@ const COMPARISONS: readonly Comparison[] = [
   },
 ];
 
-/** Processing of accepted batches into counted events, compared with the least program. */
+/** Processing of accepted batches into counted events, compared with a minimal program. */
 export const eventsProcessRow = row(
   'events-process',
   `event batches of ${ITEMS}, accepted and on disk, until they are processed`,

@@ -34,7 +34,7 @@ export const eventStoreDbRow = row(
       const services: ServiceProcess[] = [];
       const targets: Target[] = [];
       for (const name of STORES) {
-        // The checks of pending payouts in one would slow the other.
+        // Checks of the pending payouts of one service would slow down the other.
         const env = { ...urls[name], PAYOUT_CHECK_INTERVAL_MS: '3600000' };
         const service = await startService(environment, { name, env });
         services.push(service);

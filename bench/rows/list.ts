@@ -8,7 +8,6 @@ import { startService } from '../support/service.js';
 import { signed, type Credentials } from '../support/sign.js';
 
 const PAGE = 1000;
-/** Concurrent readers. */
 const READERS = 4;
 const SLICES = 8;
 
@@ -23,7 +22,6 @@ class Fetcher {
     this.pool = new Pool(baseUrl, { connections: READERS, pipelining: 1 });
   }
 
-  /** Throws on any status but 200. */
   async get(path: string): Promise<ArrayBuffer> {
     const { headers } = signed(this.who, 'GET', path);
     const response = await this.pool.request({ method: 'GET', path, headers: { ...headers } });
@@ -41,13 +39,13 @@ class Fetcher {
   }
 }
 
-/** Pages of 1000 payouts of a very long list, at any place, with any filter. */
+/** Pages of 1000 payouts at any position of a very long list, with any filter. */
 export const listRow = row('list', 'GET /merchants/v1/payouts, pages of 1000', async (context) => {
   const { environment, options } = context;
   const seeded = await ledger(context);
   const pool = await environment.pool(LEDGER);
   await pool.query('vacuum analyze payouts.payouts');
-  // Without a worker the pending payouts of the seed are not verified.
+  // No worker runs, so that the pending payouts of the seed are not verified.
   const service = await startService(environment, { name: LEDGER, env: { ROLES: 'api' } });
   const bare = await startBare(environment, 'read-server', { database: LEDGER, who: seeded.merchant });
   const viaService = new Fetcher(service.baseUrl, seeded.merchant);
@@ -83,8 +81,8 @@ export const listRow = row('list', 'GET /merchants/v1/payouts, pages of 1000', a
 });
 
 /**
- * Reads the whole list through the service: no payout is missing or repeated, and the variants agree on the first and
- * the last page. Returns the cursors of the full pages after the first.
+ * Reads the whole list through the service and returns the cursors of the full pages after the first. Throws
+ * when a payout is missing or repeated, or the variants differ on the first or the last page.
  */
 async function walk({ options, progress }: RowContext, viaService: Fetcher, viaShell: Fetcher) {
   const seen = new Set<string>();
@@ -121,7 +119,7 @@ const MAKING: readonly Comparison[] = [
   },
 ];
 
-/** The pool reads one path at a time per connection. */
+/** The pool sends one request at a time per connection. */
 const reading = (name: string, fetcher: Fetcher, paths: readonly string[]): Variant => ({
   name,
   run: async () => {
@@ -136,7 +134,7 @@ function pageVariants(
   viaService: Fetcher,
   viaShell: Fetcher,
 ): Variant[] {
-  // All variants read the same places, spread over the whole list.
+  // All variants read the same pages, spread over the whole list.
   const places = Array.from({ length: pages }, (_, i) => cursors[Math.floor((i * cursors.length) / pages)]!);
   const paths = (base: string): string[] =>
     places.map((cursor) => `${base}?page_size=${PAGE}&page_cursor=${cursor}`);
@@ -147,7 +145,6 @@ function pageVariants(
   ];
 }
 
-/** Query strings of every filter and of their combinations. */
 function filters({ richUser, poorUser }: Ledger): Record<string, string> {
   const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
   const user = `user_id=${richUser}`;

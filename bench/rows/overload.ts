@@ -8,14 +8,14 @@ import { millis, openLoop, quantile, type Timed } from '../support/open-loop.js'
 import { startService } from '../support/service.js';
 import { capacityOf, reportsTo } from '../support/reports.js';
 
-/** Shares of a closed loop's rate, in order. */
+/** Shares of a closed loop's rate. */
 const RATES = [0.5, 0.8, 0.95, 3, 0.5] as const;
 const CONNECTIONS = 1500;
 const SECONDS = 8;
-/** The bound after the last response of an overload in which the service recovers. */
+/** The bound within which the service recovers, after the last response of an overload. */
 const RECOVERY_SECONDS = 5;
 
-/** Reports at fixed rates: latency up to the capacity, and the service's state above it. */
+/** Reports at fixed rates: latency up to the capacity, and recovery after an overload. */
 export const overloadRow = row(
   'overload',
   'POST /merchants/v1/payouts/report at fixed rates, up to three times the capacity',

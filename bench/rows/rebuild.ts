@@ -54,8 +54,8 @@ interface Totals {
 }
 
 /**
- * The fastest known build of the payouts' read models, without regard for memory or readers: it folds the whole history
- * in memory, copies it into fresh tables, and creates the indexes. Returns the number of events.
+ * The fastest known build of the payouts' read models, without regard for memory or readers. It folds the
+ * whole history in memory, copies it into fresh tables and creates the indexes. Returns the number of events.
  */
 async function foldAndCopy(client: pg.Client): Promise<number> {
   const payouts = new Map<string, Folded>();
@@ -151,7 +151,6 @@ async function copy(client: pg.Client, table: string, lines: Iterable<string>): 
   await once(stream, 'finish');
 }
 
-/** The read models of payouts rebuilt from the whole history. */
 export const rebuildRow = row(
   'rebuild',
   'rebuild of the read models of payouts and balances from the first event',
@@ -183,7 +182,7 @@ export const rebuildRow = row(
             },
           },
         ],
-        // Each round reads the whole history, so that a few are enough.
+        // Each round reads the whole history, so that a few suffice.
         Math.min(options.rounds, 5),
         context.progress,
       );

@@ -10,15 +10,12 @@ import { startService } from '../support/service.js';
 import { reportsTo } from '../support/reports.js';
 
 const BUNDLE = fileURLToPath(new URL('../../dist/bundle/disburse.cjs', import.meta.url));
-/** Parts and statements below this share are counted as others. */
+/** Parts and statements below this share are printed as one line of others. */
 const LISTED_SHARE = 0.015;
-/** Read models and the ledger are done by then. */
+/** Read models and the ledger finish within this time. */
 const SETTLED_MS = 2000;
 
-/**
- * The time of a report by part of the process and by statement of PostgreSQL. A profile slows the process, so that
- * shares count, not speeds.
- */
+/** The shares of a report's time by part of the process and by statement. Profiling distorts speeds. */
 export const reportCostsRow = row(
   'report-costs',
   'where the time of POST /merchants/v1/payouts/report goes, all roles in one process',
@@ -75,7 +72,7 @@ interface Cost {
   readonly more?: string;
 }
 
-/** Planning and execution of each statement, its calls and its WAL. */
+/** Returns planning and execution time of each statement, its calls and its WAL. */
 async function statementsOf(pool: pg.Pool): Promise<readonly Cost[]> {
   const { rows } = await pool.query<{
     query: string;

@@ -21,11 +21,11 @@ export interface Target {
   readonly users: readonly string[];
   /** Reports of all rounds. */
   accepted: number;
-  /** Proves by rows and sums that `accepted` reports of all rounds are stored. Throws otherwise. */
+  /** Throws unless rows and sums prove that `accepted` reports of all rounds are stored. */
   settled(accepted: number): Promise<void>;
 }
 
-/** POST payouts/report through the whole service, compared with the least server and with three commits. */
+/** POST payouts/report through the whole service, compared with a minimal server and with three commits. */
 export const reportRow = row(
   'report',
   'POST /merchants/v1/payouts/report through the whole service, read models live',
@@ -41,7 +41,7 @@ export const reportRow = row(
       settled: (accepted) => bareSettled(stored, name, accepted),
     });
     const samples = await measured(context, [served, bareTarget('group'), bareTarget('three')]);
-    // After the references, which checks of its pending payouts would slow.
+    // The processes start after the references, which checks of their pending payouts would slow down.
     context.progress('starting two processes of the API and a worker');
     // A worker registers merchants and users.
     const env = { MASTER_KEY: randomBytes(32).toString('hex') };
@@ -92,7 +92,7 @@ export function measured(context: RowContext, targets: readonly Target[]): Promi
   );
 }
 
-/** `isStoreHere`: its events are in its database. */
+/** `isStoreHere` is true if the events are in this database. */
 export async function servedTarget(
   { options, environment, progress }: RowContext,
   name: string,

@@ -9,11 +9,11 @@ import { eventually } from '../support/wait.js';
 import { capacityOf, reportsTo } from '../support/reports.js';
 import { startService } from '../support/service.js';
 
-/** The share of a closed loop's rate: each report also expires, with an event, an outcome and checks. */
+/** The share of a closed loop's rate. Each report also expires, with an event, an outcome and checks. */
 const SHARE = 0.25;
 const CONNECTIONS = 256;
 const MINUTE_SECONDS = 60;
-/** Payouts expire after it, so that as many are pending at the end as at the beginning. */
+/** Payouts expire after this time, so that as many are pending at the end as at the beginning. */
 const WINDOW_SECONDS = 30;
 
 /** The least number of comparable minutes. */
@@ -25,7 +25,6 @@ interface Minute {
   readonly pending: number;
 }
 
-/** Response times and memory of the service over a long run. */
 export const soakRow = row(
   'soak',
   'POST /merchants/v1/payouts/report at a fixed rate for hours, each payout with its expiry',

@@ -11,7 +11,7 @@ import { ServiceProcess, startService } from '../support/service.js';
 import { eventually } from '../support/wait.js';
 
 const IDLE_MS = 5000;
-/** The polling interval of a starting process; cheap, so that polling does not slow the start. */
+/** Cheap polling, which does not slow down the start. */
 const EVERY_MS = 4;
 
 interface Starting {
@@ -19,7 +19,7 @@ interface Starting {
   readonly port: number;
 }
 
-/** From the spawn of the process to the first 200 of GET /health/ready, on a running, migrated database. */
+/** The time from the spawn of the process to the first 200 of GET /health/ready. */
 export const startRow = row(
   'start',
   'cold start of node dist/main.js to ready, all roles, on a warm database',

@@ -34,7 +34,7 @@ async function withEventMacs<T>(url: string, masterKey: Buffer, seed: () => Prom
   }
 }
 
-/** HMAC-SHA256 by PostgreSQL's functions without extensions. */
+/** HMAC-SHA256 by PostgreSQL's own functions, without extensions. */
 function triggerOf(id: string, key: Buffer): string {
   const padded = Buffer.concat([key, Buffer.alloc(BLOCK_BYTES - key.length)]);
   const pad = (byte: number): string => Buffer.from(padded.map((each) => each ^ byte)).toString('hex');
@@ -60,11 +60,11 @@ const iso = (time: string): string =>
   `to_char((${time}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * The events of very many payouts, written by PostgreSQL, valid by every rule of the audit: reports, claims of
- * transfers, and outcomes. $1 number of payouts, $2 merchant, $3 user ids, $4 their wallets, $5 payouts of the first
- * user, $6 the last position before. The first user has $5 payouts spread evenly, the second user 10, the others share
- * the rest. One fifth is pending, a tenth expired, the rest received. Pairs of payouts share a creation time, so that
- * only the id distinguishes them.
+ * The events of very many payouts, written by PostgreSQL, valid by every rule of the audit. They are reports,
+ * claims of transfers and outcomes. $1 number of payouts, $2 merchant, $3 user ids. $4 their wallets, $5
+ * payouts of the first user, $6 the last position before. The payouts of the first user are spread evenly,
+ * the second user has 10, the others share the rest. One fifth is pending, a tenth expired, the rest
+ * received. Pairs of payouts share a creation time, so that only the id distinguishes them.
  */
 const SEED_EVENTS = `
 with params as (
@@ -112,7 +112,7 @@ select base + 1 + 3 * place + event.step, stream, revision, md5(stream || ' ' ||
   '{"merchant_id":"' || merchant || '","request_id":"' || md5('request ' || i)::uuid || '"}', at + interval '1 second'
 from event, params order by place, event.step`;
 
-/** Name of the database and of the service's folder. */
+/** The name of the database and of the service's folder. */
 export const LEDGER = 'ledger';
 /** Users that share the payouts of neither the first nor the second user. */
 const OTHER_USERS = 30;
@@ -120,9 +120,8 @@ const OTHER_USERS = 30;
 /** A store of many payouts and its read models; no service runs on it unless a row starts one. */
 export interface Ledger {
   readonly merchant: Credentials;
-  /** The user with very many payouts. */
   readonly richUser: string;
-  /** The user with 10. */
+  /** The user with 10 payouts. */
   readonly poorUser: string;
   /** The last position before the seed, which the service's sagas have reached. */
   readonly seededAfter: string;
@@ -137,14 +136,12 @@ interface LedgerContext extends Pick<RowContext, 'environment' | 'progress'> {
 
 const created = new WeakMap<BenchEnvironment, Promise<Ledger>>();
 
-/** The ledger of a run, created for the first row that needs it. */
 export function ledger(context: LedgerContext): Promise<Ledger> {
   const known = created.get(context.environment) ?? create(context);
   created.set(context.environment, known);
   return known;
 }
 
-/** The program's rebuild of the read models of payouts. */
 export async function rebuildPayouts(
   environment: BenchEnvironment,
   { env }: Pick<Ledger, 'env'>,
@@ -168,13 +165,13 @@ async function create({ environment, options, progress }: LedgerContext): Promis
       service.merchant.apiKey,
       users.map(({ id }) => id),
       users.map(({ wallet }) => wallet),
-      // The seed divides by their share.
+      // The seed divides the payouts by this number.
       Math.min(options['user-payouts'], Math.floor(options.payouts / 4)),
     ]),
   );
   progress('ledger: read models');
   await rebuildPayouts(environment, { env });
-  // The other subscriptions count as done with the seed: a service that is behind is not ready.
+  // The other subscriptions skip the seed, because a service that is behind is not ready.
   await pool.query(
     'update event_store.checkpoints set position = (select max(position)::text from event_store.events)',
   );
@@ -183,10 +180,7 @@ async function create({ environment, options, progress }: LedgerContext): Promis
   return { merchant: service.merchant, richUser, poorUser, seededAfter, events, env };
 }
 
-/**
- * Resolves to the last position before. Constraints are added afterwards; the sequence of positions continues after the
- * seed.
- */
+/** Adds constraints after the rows, and moves the sequence of positions. Returns the last one before. */
 async function seedEvents(pool: pg.Pool, params: readonly unknown[]): Promise<string> {
   const client = await pool.connect();
   try {

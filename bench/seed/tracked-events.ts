@@ -5,7 +5,7 @@ const USERS = 20_000;
 const MONTHS_KEPT = 25;
 const MONTH_MS = 30 * 86_400_000;
 
-/** The body of a batch of new events of many users, about 340 bytes each. */
+/** Returns a batch of new events of many users, about 340 bytes each. */
 export function eventBatch(items: number): string {
   const from = Date.now() - MONTH_MS;
   const events = Array.from({ length: items }, (_, i) => ({
@@ -26,7 +26,7 @@ export function eventBatch(items: number): string {
   return JSON.stringify({ events });
 }
 
-/** Earlier events of the merchant, spread evenly over the retained months. */
+/** Adds earlier events of the merchant, spread evenly over the retained months. */
 export async function seedEvents(pool: pg.Pool, table: string, merchantId: string, count: number) {
   await pool.query(
     `insert into ${table}

@@ -4,10 +4,10 @@ import { ready } from './children.js';
 import type { BenchEnvironment } from './environment.js';
 import type { Credentials } from './sign.js';
 
-/** The size of every compared pool, which is the service's default. */
+/** The size of every compared pool: the service's default. */
 const POOL_SIZE = 16;
 
-/** Has a program that uses `onRun` do its work once. */
+/** Lets a program that uses `onRun` do its work once. */
 export async function runOnce(baseUrl: string): Promise<void> {
   const response = await fetch(`${baseUrl}/run`, { method: 'POST' });
   if (!response.ok) throw new Error(await response.text());
@@ -21,7 +21,6 @@ interface BareOptions {
   readonly readyPath?: string;
 }
 
-/** Starts a program of bench/bare and waits until it responds. */
 export async function startBare(
   environment: BenchEnvironment,
   program: string,

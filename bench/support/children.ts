@@ -8,7 +8,7 @@ interface ChildOptions {
   readonly command?: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** The folder of its log, created when missing. */
+  /** The folder of the log, created when missing. */
   readonly dir: string;
 }
 
@@ -64,7 +64,7 @@ export class Children {
   }
 }
 
-/** Waits until the URL returns 200. The error has the child's last output when it ends or takes too long. */
+/** Waits until the URL returns 200. The error has the child's last output if it ends or takes too long. */
 export async function ready(child: Child, url: string, timeoutMs = 180_000): Promise<void> {
   const came = await until(async () => child.exited() !== null || (await responds(url)), timeoutMs);
   if (came && child.exited() === null) return;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What `node --cpu-prof` writes; times in microseconds of the monotonic clock. */
+/** The output of `node --cpu-prof`. Times are microseconds of the monotonic clock. */
 interface Profile {
   readonly startTime: number;
   readonly nodes: readonly {
@@ -14,10 +14,10 @@ interface Profile {
 }
 
 const IDLE = '(idle)';
-/** Of V8, not of a caller. */
+/** Time of V8 that belongs to no caller. */
 const OWN_TIME = ['(garbage collector)', '(program)'];
 
-/** Microseconds of processor time by part of the service, from `from` until `to` (microseconds of the monotonic clock). */
+/** Microseconds of CPU time by part of the service, within a range of the monotonic clock in microseconds. */
 export function timeByPart(
   folder: string,
   bundle: string,
@@ -38,7 +38,7 @@ export function timeByPart(
   return sums;
 }
 
-/** The part that each node counts for: the innermost of the service on its stack; else the innermost package; else Node.js. */
+/** Attributes each node to the innermost part of the service on its stack, else package, else Node.js. */
 function partsOf(
   { nodes }: Profile,
   moduleAt: (line: number) => string | undefined,
@@ -58,7 +58,7 @@ function partsOf(
   return parts;
 }
 
-/** The module of a line of the bundle, by the comments that esbuild writes above each. */
+/** Finds the module of a line by the comments that esbuild writes above each module. */
 function modulesOf(bundle: string): (line: number) => string | undefined {
   const modules: (string | undefined)[] = [];
   let module: string | undefined;
@@ -69,7 +69,7 @@ function modulesOf(bundle: string): (line: number) => string | undefined {
   return (line) => modules[line - 1];
 }
 
-/** `contexts/payouts/application`, `platform/http`. */
+/** Examples are `contexts/payouts/application` and `platform/http`. */
 function folderOf(module: string): string {
   const [, , area, name, ring] = module.split('/');
   return [area, name, ...(area === 'contexts' ? [ring] : [])]

@@ -18,10 +18,7 @@ export interface Chain {
 
 const CHAIN_ID = 31337;
 
-/**
- * The servers of a run: its own folder, its own PostgreSQL (durable, as in production) and the processes it started.
- * {@link BenchEnvironment.close} ends them all and removes the folder.
- */
+/** The folder, PostgreSQL (durable, as in production) and processes of a run. `close` removes them all. */
 export class BenchEnvironment {
   readonly children = new Children();
   private readonly pools = new Map<string, pg.Pool>();
@@ -34,14 +31,14 @@ export class BenchEnvironment {
     private postgres: RunningPostgres,
   ) {}
 
-  /** `settings` of PostgreSQL, over the usual ones. */
+  /** `settings` override the usual ones of PostgreSQL. */
   static async start(
     settings: Readonly<Record<string, string>> = {},
     start: (options: PostgresOptions) => Promise<RunningPostgres> = startPostgres,
   ): Promise<BenchEnvironment> {
     // Inside the folder of a test run, whose end kills its processes, also after a timeout.
     const dir = mkdtempSync(join(process.env['DISBURSE_TEST_RUN'] ?? tmpdir(), 'disburse-bench-'));
-    // PostgreSQL may run as another user, who has to pass through.
+    // PostgreSQL may run as another user, who needs access to its folder below.
     chmodSync(dir, 0o711);
     const options = {
       dir: join(dir, 'postgres'),
@@ -72,14 +69,14 @@ export class BenchEnvironment {
     return join(this.options.dir, 'data');
   }
 
-  /** `kill -9` of the PostgreSQL server, and the end of all its backends. */
+  /** Kills the PostgreSQL server with `kill -9`, and waits until all its backends have ended. */
   async killPostgres(): Promise<void> {
     const { pid, port } = this.postgres;
     process.kill(pid, 'SIGKILL');
     if (!(await until(() => isFree(port), 30_000))) throw new Error('backends outlive the killed server');
   }
 
-  /** Continues with a server whose folder is `dir`, on another port, in place of the killed one. */
+  /** Continues with the data in `dir`, on another port, in place of the killed server. */
   async replacePostgres(dir: string, settings: Readonly<Record<string, string>>): Promise<void> {
     for (const pool of this.pools.values()) await pool.end();
     this.pools.clear();
@@ -93,7 +90,7 @@ export class BenchEnvironment {
     return this.postgres.url(name);
   }
 
-  /** Creates a database with the contents of another, whose connections are closed; pools reconnect. */
+  /** Copies a database under another name. Closes the connections of the first; pools reconnect. */
   async copyDatabase(from: string, to: string): Promise<void> {
     await this.maintain(
       `select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = '${from}'`,
@@ -105,12 +102,11 @@ export class BenchEnvironment {
     await this.maintain(`drop database ${name} with (force)`);
   }
 
-  /** Writes out dirty pages, so that one variant does not pay for the writes of the one before. */
+  /** Writes out dirty pages, so that one variant does not pay for the writes of the previous one. */
   async checkpoint(): Promise<void> {
     await this.maintain('checkpoint');
   }
 
-  /** The bench's own connections to a database, for seeding and counting. */
   async pool(name: string): Promise<pg.Pool> {
     const known = this.pools.get(name);
     if (known !== undefined) return known;
@@ -126,7 +122,6 @@ export class BenchEnvironment {
     return this.deployed;
   }
 
-  /** The folder of one process for its log and files. */
   folder(name: string): string {
     return join(this.dir, name);
   }

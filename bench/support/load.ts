@@ -3,9 +3,10 @@ import { expectEqual } from '../harness/row.js';
 import type { SignedRequest } from './sign.js';
 
 /**
- * Sends each request once over `connections` keep-alive connections, one at a time on each. The requests are serialized
- * before the clock starts. `requests` is a multiple of `connections`. Returns the seconds from the first request to the
- * last response. Throws on any other status, a lost connection, a timeout or a repeated request.
+ * Sends each request once over `connections` keep-alive connections, one at a time on each. The requests are
+ * serialized before the clock starts. Their number is a multiple of `connections`. Returns the seconds from
+ * the first request to the last response. Throws on any other status, a lost connection, a timeout or a
+ * repeated request.
  */
 export async function load(
   baseUrl: string,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { SignedRequest } from './sign.js';
 
-/** One response. Its seconds count from the due time of the request. */
+/** A response, with the seconds since the due time of its request. */
 export interface Timed {
   readonly status: number;
   readonly seconds: number;
@@ -11,17 +11,14 @@ export interface Timed {
 interface OpenLoop {
   /** Requests per second. */
   readonly rate: number;
-  /** The maximum of connections. Due requests beyond it are sent later, and their wait counts. */
+  /** The maximum of connections. Further due requests are sent later, and their wait counts. */
   readonly connections: number;
 }
 
 const TICK_MS = 2;
 const QUANTILES = [0.5, 0.9, 0.99, 0.999] as const;
 
-/**
- * Sends requests at a fixed rate, whether the service keeps up or not: the latency includes coordinated omission.
- * Throws when a connection breaks.
- */
+/** Sends requests at a fixed rate even if the service lags; waits count. Throws when a connection breaks. */
 export async function openLoop(
   baseUrl: string,
   requests: readonly SignedRequest[],
@@ -41,7 +38,7 @@ export async function openLoop(
       const due = Math.ceil(((performance.now() - start) / 1000) * rate);
       while (responses.length < Math.min(due, requests.length)) {
         const sent = send(responses.length);
-        // A failure counts at the end.
+        // The last await throws it. Until then it must not be an unhandled rejection.
         sent.catch(() => undefined);
         responses.push(sent);
       }
@@ -53,13 +50,11 @@ export async function openLoop(
   }
 }
 
-/** The quantile `q` of the responses' seconds. */
 export function quantile(responses: readonly Timed[], q: number): number {
   const sorted = responses.map(({ seconds }) => seconds).sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0;
 }
 
-/** The number of responses and their quantiles. */
 export function millis(what: string, responses: readonly Timed[]): string {
   const times = QUANTILES.map((q) => `p${q * 100} ${(quantile(responses, q) * 1000).toFixed(1)}`);
   return `${responses.length} ${what}${responses.length === 0 ? '' : `, ms ${times.join(', ')}`}`;

@@ -7,6 +7,5 @@ type Payee = Awaited<ReturnType<typeof createPayee>>;
 export const createPayees = ({ client }: ServiceProcess, count: number): Promise<Payee[]> =>
   Promise.all(Array.from({ length: count }, () => createPayee(client)));
 
-/** The ids of new active users of the service's first merchant. */
 export const createUsers = async (service: ServiceProcess, count: number): Promise<string[]> =>
   (await createPayees(service, count)).map(({ id }) => id);

@@ -7,12 +7,11 @@ import { peakMiB } from './memory.js';
 
 interface Ended {
   readonly printed: string;
-  /** The peak of its resident memory. */
   readonly peakMiB: number;
   readonly seconds: number;
 }
 
-/** Runs an operator's program of the build to its end, which must be `end`. */
+/** Runs an operator's program of the build. Throws unless it ends with `end`. */
 export async function runProgram(
   environment: BenchEnvironment,
   args: readonly string[],

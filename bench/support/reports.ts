@@ -6,11 +6,10 @@ import type { ServiceProcess } from './service.js';
 import { signed, type Credentials, type SignedRequest } from './sign.js';
 
 export const REPORT_PATH = '/merchants/v1/payouts/report';
-/** The amount of all reports, and its minor units. */
 const AMOUNT = '1.25';
 export const AMOUNT_MINOR = 1_250_000n;
 
-/** A report of another transfer each time, with a fresh Idempotency-Key. */
+/** Creates a report of a new transfer, with a fresh Idempotency-Key. */
 export function reportTo(who: Credentials, userId: string, path = REPORT_PATH): SignedRequest {
   const body = JSON.stringify({
     user_id: userId,
@@ -23,7 +22,7 @@ export function reportTo(who: Credentials, userId: string, path = REPORT_PATH): 
   return signed(who, 'POST', path, body, { 'idempotency-key': `"${randomUUID()}"` });
 }
 
-/** Reports to the users, one after the other. */
+/** Creates reports, round robin over the users. */
 export const reportsTo = (
   who: Credentials,
   users: readonly string[],

@@ -13,20 +13,17 @@ const PORTS = ['PORT', 'WIDGET_PORT', 'PAY_PORT', 'ADMIN_PORT', 'PORTAL_PORT', '
 const REGISTERED_MS = 30_000;
 
 export interface ServiceOptions {
-  /** Name of its folder and, unless `database` is given, of its database. */
+  /** The name of the folder and, unless `database` is set, of the database. */
   readonly name: string;
   readonly database?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The program, unless it is that of this build. */
+  /** The program; that of this build by default. */
   readonly main?: string;
   /** The command that runs the program: `node` by default. */
   readonly command?: readonly string[];
 }
 
-/**
- * The service as deployed (`node dist/main.js`, all roles), on a database of the bench's PostgreSQL. It can be killed,
- * stopped and started again on its ports.
- */
+/** The service as deployed (`node dist/main.js`), all roles unless set. It restarts on the same ports. */
 export class ServiceProcess {
   readonly dir: string;
   private readonly ports: Partial<Record<(typeof PORTS)[number], string>> = {};
@@ -44,7 +41,6 @@ export class ServiceProcess {
     return this.options.name;
   }
 
-  /** Starts the process without waiting for it. */
   async spawn(): Promise<this> {
     const { name, database = name, env = {}, main = MAIN, command = [process.execPath] } = this.options;
     if (!existsSync(main)) throw new Error(`${main} is missing: run npm run build`);
@@ -83,10 +79,7 @@ export class ServiceProcess {
     return this;
   }
 
-  /**
-   * Starts it again after a kill; in `share` of all cases it is killed once more during the start. Returns whether it
-   * was.
-   */
+  /** Starts a killed process. In `share` of all cases kills it during the start, and returns true. */
   async restart(share = 0): Promise<boolean> {
     await this.spawn();
     const isKilled = Math.random() < share;
@@ -99,14 +92,14 @@ export class ServiceProcess {
     return isKilled;
   }
 
-  /** Waits until its merchants can be read and its start has ended. */
+  /** Waits until sandbox.json exists, which is the end of the start. */
   async registered(): Promise<void> {
     const file = join(this.dir, 'sandbox.json');
     if (!(await until(() => existsSync(file), REGISTERED_MS))) throw new Error(`${file} was not written`);
     void this.sandbox;
   }
 
-  /** `kill -9`; resolves when the process has ended. */
+  /** Kills with `kill -9`; resolves when the process has ended. */
   async kill(): Promise<void> {
     const { child } = this;
     if (child.exited() !== null)
@@ -124,7 +117,7 @@ export class ServiceProcess {
     return this.exited();
   }
 
-  /** How it ended; null while it runs. */
+  /** The exit code or signal; null while the process runs. */
   exited(): string | null {
     return this.child.exited();
   }
@@ -178,7 +171,6 @@ export class ServiceProcess {
     return credentials(this.sandbox.second_merchant);
   }
 
-  /** A client of the first merchant. */
   get client(): SignedClient {
     return new SignedClient(this.baseUrl, this.merchant);
   }
@@ -189,18 +181,17 @@ export class ServiceProcess {
     return { apiKey, secret };
   }
 
-  /** Reads `/health/ready`. */
   async health(): Promise<{ readonly ready: boolean; readonly text: string }> {
     const response = await fetch(`${this.baseUrl}/health/ready`);
     return { ready: response.status === 200, text: await response.text() };
   }
 
-  /** The end of its standard output and error. */
+  /** The end of stdout and stderr. */
   lastWords(): string {
     return lastWords(this.child.log);
   }
 
-  /** Free ports are chosen before the process listens: on a busy machine another process may get one first. */
+  /** Free ports are chosen before the process listens. On a busy machine another one may use it first. */
   get lostItsPort(): boolean {
     return this.exited() === 'exit code 1' && this.lastWords().includes('EADDRINUSE');
   }
@@ -217,21 +208,20 @@ export class ServiceProcess {
       : `http://127.0.0.1:${this.ports.METRICS_PORT}/metrics`;
   }
 
-  /** The merchants are the same at every start in its folder. */
+  /** The merchants are the same at every start in this folder. */
   private get sandbox(): SandboxFile {
     this.file ??= JSON.parse(readFileSync(join(this.dir, 'sandbox.json'), 'utf8')) as SandboxFile;
     return this.file;
   }
 }
 
-/** Starts a process with its merchants. */
 export async function startService(host: BenchEnvironment, options: ServiceOptions): Promise<ServiceProcess> {
   const service = await new ServiceProcess(host, options).start();
   await service.registered();
   return service;
 }
 
-/** The environment of operators' programs for the service of that name and database. */
+/** Returns the environment of operators' programs for the service of that name and database. */
 export async function operatorEnv(
   host: BenchEnvironment,
   name: string,

@@ -1,34 +1,31 @@
-/** An event of the domain. `type` is its stored name, for example `payout.reported.v1`. */
+/** An event. Its `type` is the stored name, for example `payout.reported.v1`. */
 export interface DomainEvent<Type extends string = string, Data extends object = object> {
   readonly type: Type;
   readonly data: Data;
 }
 
 /**
- * The folding half of a decider; decisions are functions `(command, state) => events`, mostly in the same file. `evolve`
- * is pure and total: an unknown event of a newer version leaves the state unchanged. `category` has no dash, because a
- * stream is named `<category>-<id>`.
+ * Folds the events of a stream to a state. Decisions are separate functions `(command, state) => events`.
+ * `evolve` is pure and total: an unknown event of a newer version leaves the state unchanged. `category` has
+ * no dash, because a stream is named `<category>-<id>`.
  */
 export interface Aggregate<State, Event extends DomainEvent> {
   readonly category: string;
   readonly initial: State;
   evolve(state: State, event: Event): State;
-  /** The snapshot format, for streams that callers can make long. At most one aggregate of a category has one. */
+  /** The format of snapshots, for streams that callers can make long; at most one per category. */
   readonly snapshots?: SnapshotShape<State>;
 }
 
 /** The stored form of a state, so that a load does not fold the whole stream. */
 export interface SnapshotShape<State> {
-  /** The version, which grows with every change of the state or of `evolve`. */
+  /** The version. It must grow with every change of the state's shape or of `evolve`. */
   readonly version: number;
   /** The event types of `evolve`. A snapshot of other types or another version is ignored. */
   readonly events: readonly string[];
   pack(state: State): object;
   unpack(packed: unknown): State;
-  /**
-   * Returns the id of the person that the state describes. The snapshot is sealed with that person's key and erased
-   * with it.
-   */
+  /** Returns the id of the person whose key seals the snapshot. Erasing the key erases the snapshot. */
   subject?(state: State): string | null;
 }
 
@@ -46,12 +43,12 @@ export function fold<State, Event extends DomainEvent>(
   return state;
 }
 
-/** The members of a state that each type of event sets. A projection sets the columns of the same names. */
+/** The members of the state that each event sets. A projection sets the columns of the same names. */
 export type Changes<State, Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data']) => Partial<State>;
 };
 
-/** Returns the state with the members that the event sets; the same state for an event that sets none. */
+/** Applies the change of an event, or returns the same state for an event without one. */
 export function withChanges<State extends object>(
   changes: object,
   { type, data }: DomainEvent,

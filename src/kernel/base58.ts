@@ -1,6 +1,6 @@
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** Decodes Base58 without a checksum; null for an invalid text. The caller bounds the text: the time is quadratic. */
+/** Decodes Base58 without a checksum, or returns null. Callers must bound the length: time is quadratic. */
 export function base58Bytes(text: string): Buffer | null {
   let value = 0n;
   for (const character of text) {

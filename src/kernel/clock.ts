@@ -9,7 +9,6 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => new Date() };
 
-/** Returns the current time in ISO 8601, in UTC with milliseconds. */
 export function timestamp(clock: Clock): string {
   return clock.now().toISOString();
 }

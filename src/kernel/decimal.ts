@@ -3,7 +3,6 @@ import Big from 'big.js';
 /** A decimal in whole units of a token, without an exponent. */
 const FORM = /^(0|[1-9][0-9]*)(\.[0-9]+)?$/;
 
-/** Checks for a decimal in whole units with at most `decimals` digits after the point. */
 export function isDecimal(value: unknown, decimals = 18): value is string {
   if (typeof value !== 'string' || value.length > 60 || !FORM.test(value)) return false;
   return (value.split('.')[1] ?? '').length <= decimals;

@@ -23,7 +23,6 @@ export class DomainError extends Error {
     readonly code: DomainErrorCode,
     message: string,
     readonly fields: FieldErrors = {},
-    /** The seconds until a retry may succeed, where they are known. */
     readonly retryAfterSeconds?: number,
   ) {
     super(message);

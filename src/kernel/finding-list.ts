@@ -1,4 +1,4 @@
-/** The findings of a check, all of them counted and the first `max` listed. */
+/** Counts all findings of a check and lists the first `max`. */
 export class FindingList<T> {
   readonly listed: T[] = [];
   count = 0;
@@ -13,7 +13,7 @@ export class FindingList<T> {
     this.addAll([finding], 1);
   }
 
-  /** Adds `count` findings; `first` contains the first of them. */
+  /** Adds `count` findings, the first of which are in `first`. */
   addAll(first: readonly T[], count: number): void {
     this.listed.push(...first.slice(0, Math.max(0, this.max - this.listed.length)));
     this.count += count;

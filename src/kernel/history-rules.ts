@@ -5,9 +5,8 @@ import { DomainError } from './domain-error.js';
 export interface HistoryRules {
   readonly category: string;
   readonly events: readonly string[];
-  /** The opaque state before the first event. */
   readonly initial: unknown;
-  /** Returns the state after the event, and the broken rule or null. `id` is the id of the stream. */
+  /** Returns the state after the event, and the broken rule or null. The `id` is that of the stream. */
   evaluate(
     state: unknown,
     event: DomainEvent,
@@ -15,15 +14,13 @@ export interface HistoryRules {
   ): { readonly state: unknown; readonly broken: string | null };
 }
 
-/** A check across streams, which gets every event of a log in order. Returns the broken rule, or null. */
+/** A check across streams that gets every event of a log in order. Returns the broken rule, or null. */
 export type LogRule = (event: DomainEvent) => string | null;
 
 const UNREADABLE = 'a field is missing or invalid';
 const UNFOUNDED = 'it does not follow from what was before it';
 
-/**
- * The decisions by event type. Each decides again with the data of the recorded event, or returns the broken rule.
- */
+/** The decisions by event type. Each repeats its decision with recorded data, or returns the broken rule. */
 type Decisions<State, Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (
     data: Extract<Event, { type: Type }>['data'],
@@ -32,16 +29,13 @@ type Decisions<State, Event extends DomainEvent> = {
 };
 
 interface Options<State> {
-  /** The name of the events' member with the id of the stream. */
+  /** The event member that contains the id of the stream. */
   readonly id?: string;
   /** Reduces the state in memory to the parts that later decisions need. */
   readonly remember?: (state: State) => State;
 }
 
-/**
- * Creates the rules of an aggregate. An event is valid if its decision, repeated on the state before it, returns the
- * same event.
- */
+/** Creates rules that accept an event if its decision on the previous state returns the same event. */
 export function historyRules<State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,
   decisions: Decisions<State, Event>,

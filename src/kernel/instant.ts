@@ -1,6 +1,6 @@
 /**
- * A time in ISO 8601, extended or basic: `2026-02-28T23:59:58.123+01:00`, `20260228T235958,123Z`. A space may replace
- * the `T`, as in Python and SQL, and the offset may be `+01` or `+0100`.
+ * A time in ISO 8601, extended or basic: `2026-02-28T23:59:58.123+01:00`, `20260228T235958,123Z`. A space may
+ * replace the `T`, as in Python and SQL. The offset may be `+01` or `+0100`.
  */
 const DATE_TIME =
   /^(\d{4})(-?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])[Tt ]([01]\d|2[0-4])(:?)([0-5]\d)(?:\6([0-5]\d)(?:[.,](\d{1,9}))?)?(?:[Zz]|([+\u2212-])([01]\d|2[0-3]):?([0-5]\d)?)?$/;
@@ -10,9 +10,9 @@ const FIRST = Date.parse('0001-01-01T00:00:00Z');
 const LAST = Date.parse('9999-12-31T23:59:00Z');
 
 /**
- * Reads a date and time in UTC, truncated to microseconds: `2026-02-28T23:59:00.000000Z`; null for any other text.
- * Missing seconds are 0, a missing offset is UTC, and `24:00` is the next midnight. Leap seconds, week dates, ordinal
- * dates and years outside of 0001 to 9999 are invalid.
+ * Parses a time to UTC, truncated to microseconds (`2026-02-28T23:59:00.000000Z`), or returns null. Missing
+ * seconds are 0, a missing offset is UTC, and `24:00` is the next midnight. Leap seconds, week dates, ordinal
+ * dates and years outside 0001 to 9999 are invalid.
  */
 export function toUtc(text: string): string | null {
   const parts = DATE_TIME.exec(text);
@@ -33,13 +33,13 @@ export function toUtc(text: string): string | null {
   return exists ? `${new Date(at).toISOString().slice(0, 17)}${rest}` : null;
 }
 
-/** Parses as {@link toUtc} does, to the millisecond. Returns null for times before 1970. */
+/** Parses as `toUtc` does, to the millisecond. Returns null for times before 1970. */
 export function parseDateTime(text: string): Date | null {
   const utc = toUtc(text);
   return utc === null || utc < '1970' ? null : new Date(`${utc.slice(0, 23)}Z`);
 }
 
-/** Parses as {@link parseDateTime} does; null for a text without offset. */
+/** Parses as `parseDateTime` does. Returns null for a text without an offset. */
 export function parseInstant(text: string): Date | null {
   return ZONED.test(text) ? parseDateTime(text) : null;
 }
@@ -51,7 +51,7 @@ export function isoOfMicroseconds(microseconds: bigint): string {
   return `${second}.${String(fraction).padStart(6, '0')}Z`;
 }
 
-/** Parses the result of {@link isoOfMicroseconds}. */
+/** Parses the result of isoOfMicroseconds. */
 export function microsecondsOfIso(iso: string): bigint {
   return BigInt(Date.parse(`${iso.slice(0, 23)}Z`)) * 1000n + BigInt(iso.slice(23, 26));
 }

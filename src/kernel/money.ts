@@ -1,17 +1,17 @@
 import Big from 'big.js';
 
-/** The decimals of USDC. Sums are bigint minor units of 0.000001 USDC. */
+/** The decimals of USDC. One minor unit is 0.000001 USDC. */
 const USDC_DECIMALS = 6;
 
 const ZEROS = '0'.repeat(USDC_DECIMALS);
 const AMOUNT = /^[0-9]+(\.[0-9]{1,6})?$/;
 
-/** Checks for an amount: a string of digits with up to 6 decimals (contract.md 9.3). */
+/** Checks for a string of digits with up to 6 decimals (contract.md 9.3). */
 export function isAmount(value: unknown): value is string {
   return typeof value === 'string' && value.length <= 40 && AMOUNT.test(value);
 }
 
-/** Converts an amount to minor units. Throws RangeError unless {@link isAmount}. */
+/** Throws RangeError for an invalid amount. */
 export function toMinorUnits(amount: string): bigint {
   if (!isAmount(amount)) throw new RangeError('not an amount');
   const dot = amount.indexOf('.');
@@ -25,7 +25,7 @@ export function fromMinorUnits(minor: bigint): string {
   return new Big(minor.toString()).div(10 ** USDC_DECIMALS).toFixed();
 }
 
-/** Removes leading zeros of an amount and retains its decimals: `"007.50"` is `"7.50"`. */
+/** Removes leading zeros and keeps the decimals: `"007.50"` is `"7.50"`. */
 export function canonicalAmount(amount: string): string {
   if (!isAmount(amount)) throw new RangeError('not an amount');
   return amount.replace(/^0+(?=[0-9])/, '');

@@ -2,8 +2,8 @@ const EMPTY = 0;
 const FIRST_SLOTS = 1 << 10;
 
 /**
- * Numbers names from 0, in the order of their addition. It stores 64 bits of each name: a million names take some 15
- * MB. Two names with equal bits count as one, which an audit reports.
+ * Numbers names from 0, in the order of their addition. It stores 64 bits of each name, some 15 MB per
+ * million. Two names with equal bits count as one, which an audit reports.
  */
 export class NameTable {
   size = 0;
@@ -19,7 +19,6 @@ export class NameTable {
     return this.find(name) >= 0;
   }
 
-  /** Returns the number of a name, which is added if it is new. */
   add(name: string): number {
     const slot = this.slotOf(name);
     const known = this.slots[slot]! - 1;
@@ -34,7 +33,7 @@ export class NameTable {
     return number;
   }
 
-  /** Finds the slot of the name, or a free one. Leaves the hash of the name in {@link low} and {@link high}. */
+  /** Finds the slot of the name, or a free one. It leaves the hash of the name in `low` and `high`. */
   private slotOf(name: string): number {
     hash(name);
     const mask = this.slots.length - 1;

@@ -3,7 +3,6 @@ import { DomainError } from './domain-error.js';
 /** Control characters, and halves of surrogate pairs, which UTF-8 cannot encode. */
 export const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]/u;
 
-/** The characters that a single line cannot contain. */
 export const CONTROL_AND_LINE_SEPARATORS = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** The pattern of the prefixes of issued secrets: endpoints, merchants, exchange and admin keys. */

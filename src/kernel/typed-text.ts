@@ -1,4 +1,4 @@
-/** Characters without a glyph: zero-width, bidirectional and variation marks, the soft hyphen, the byte order mark. */
+/** The characters without a glyph: zero-width, bidirectional and variation marks, soft hyphen, BOM. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Removes invisible characters and surrounding spaces, which copies from a page or a chat add. */
@@ -6,14 +6,12 @@ export function tidy(text: string): string {
   return text.replace(INVISIBLE, '').trim();
 }
 
-/** Replaces the digits of every script, and the decimal separators that belong to them, by those of ASCII. */
+/** Replaces the digits and decimal separators of other scripts by those of ASCII. */
 export function asciiDigits(text: string): string {
   return text.replace(/[\u066b\uff0e]/g, '.').replace(/(?![0-9])\p{Nd}/gu, digitIn);
 }
 
-/**
- * Finds the value of a digit by its place in the run of its script. Five runs of mathematical digits are adjacent.
- */
+/** Returns the value by the place in the script's run of digits. The five mathematical runs are adjacent. */
 function digitIn(digit: string): string {
   let first = digit.codePointAt(0)!;
   const place = first;

@@ -1,7 +1,4 @@
-/**
- * Returns the size options of an LRUCache for up to `entries` entries. Its arrays grow with its content; the option
- * `max` would allocate all of them at its creation.
- */
+/** The options of an LRUCache for up to `entries` entries. `max` would allocate its arrays at once. */
 export function upTo(entries: number): { readonly maxSize: number; readonly sizeCalculation: () => number } {
   return { maxSize: entries, sizeCalculation: () => 1 };
 }

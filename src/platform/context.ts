@@ -13,7 +13,6 @@ import type { Sealer } from './sealing/sealer.js';
 import type { TableCheck } from './projections/table-check.js';
 import type { SubscriptionDefinition } from './projections/projection.js';
 
-/** Nest injection token of every {@link Context}. */
 export const CONTEXTS = Symbol('CONTEXTS');
 
 /** The content of a webhook for a stored event. */
@@ -25,13 +24,12 @@ export interface WebhookContent {
   readonly text?: readonly [name: string, json: string];
 }
 
-/** A type of the webhook catalog, and how its content is read from the data of a stored event. */
+/** A type of the webhook catalog, and the function that reads its content from a stored event. */
 export interface Publication extends WebhookDescription {
   /** Reads the content of a webhook; null where the event sends none. */
   readonly read: (data: JsonObject) => WebhookContent | null;
 }
 
-/** Declares a publication; `description` is in the document, `read` builds its content. */
 export function publication<Event extends { readonly data: object }>(
   description: WebhookDescription,
   read: (data: Event['data']) => WebhookContent | null,
@@ -39,10 +37,10 @@ export function publication<Event extends { readonly data: object }>(
   return { ...description, read: (data) => read(data) };
 }
 
-/** Commands of the CLI by the name of their program; each is loaded when it is run. */
+/** The CLI commands by program name; each is loaded when it is run. */
 export type CliCommands = Readonly<Record<string, () => Promise<CliCommand>>>;
 
-/** One snapshot of the database for a {@link TableCheck} of tables that are not read models. */
+/** A snapshot of the database for a TableCheck of tables that are not read models. */
 export interface CheckedTables<C extends object = ProcessConfig> {
   readonly query: <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
   /** The codec, which omits sealed fields. */
@@ -55,7 +53,7 @@ export interface CheckedTables<C extends object = ProcessConfig> {
   readonly position: string | null;
 }
 
-/** A context declaration, the value of {@link defineContext}. The boot collects the declarations of all contexts. */
+/** The declaration of a context. The boot collects those of all contexts. */
 export interface Context<C extends object = object> {
   /** The name of its folder and of its schema in the database. */
   readonly name: string;
@@ -66,41 +64,39 @@ export interface Context<C extends object = object> {
   checkSettings?(config: ProcessConfig): void;
   /** The stored names of its events, without those of its `histories`. A name belongs to one context. */
   readonly events?: readonly string[];
-  /** Maps the stored name of an event to the fields that are encrypted in the store. */
+  /** Maps an event to its fields that are encrypted in the store. */
   readonly sealed?: Readonly<Record<string, EventTypeDefinition['sealed']>>;
-  /** Maps the stored name of an erasure event to the field with the id whose encryption key is then dropped. */
+  /** Maps an erasure event to the field with the id whose encryption key is then dropped. */
   readonly erases?: Readonly<Record<string, string>>;
-  /** The secrets in its tables that the key ring has sealed; `npm run keys -- status` counts them. */
+  /** The sealed secrets in its tables; `npm run keys -- status` counts them. */
   readonly sealedTexts?: SealedTexts;
-  /** Rules that an audit applies to each stream of its categories, event by event. */
+  /** The rules that an audit applies to each stream of its categories, event by event. */
   readonly histories?: readonly HistoryRules[];
-  /** Rules that an audit applies across streams. Each function returns a fresh rule for one log. */
+  /** The rules that an audit applies across streams. Each function returns a fresh rule for one log. */
   readonly logRules?: readonly (() => LogRule)[];
-  /** Maps the stored name of an older event version to the function that converts its data to a newer one. */
+  /** Maps an older event version to the function that converts its data to a newer one. */
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
   /** The read models of the context. Its sagas are providers of its module (`provideSaga`). */
   readonly readModels?: readonly SubscriptionDefinition[];
-  /** The checks by which an audit compares the context's other tables with the events up to a checkpoint. */
+  /** The checks of the context's other tables against the events up to a checkpoint. */
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
-  /** Maps the stored name of an event to the webhooks that merchants receive for it. */
+  /** Maps an event to the webhooks that merchants receive for it. */
   readonly publishes?: Readonly<Record<string, Publication | readonly Publication[]>>;
   readonly programs?: CliCommands;
-  /** The tags and the API of the context in the OpenAPI document. The webhooks come from `publishes`. */
+  /** The tags and the API of the context. The webhooks come from `publishes`. */
   readonly document?: DocumentPart;
   readonly migrations?: readonly Migration[];
 }
 
-/** Returns the context declaration as it is; it exists to check the type. */
+/** Returns its argument. It exists to check the type. */
 export function defineContext<C extends object>(context: Context<C>): Context<C> {
   return context;
 }
 
-/** Returns the event types that a version with these contexts can read. */
 export function knownEvents(contexts: readonly Context[]): readonly EventTypeDefinition[] {
   return [...CLAIM_EVENTS, ...contexts.flatMap(listEvents)];
 }
 
-/** Returns the event type definitions of a context, for the codec. */
 export function listEvents({
   events = [],
   histories = [],

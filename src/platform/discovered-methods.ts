@@ -2,10 +2,7 @@ import type { Type } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 
-/**
- * Creates a decorator of provider methods, with a value. Its `discover` returns the decorated methods of this
- * process, bound to their providers.
- */
+/** Creates a method decorator with a value. `discover` finds the decorated methods of all providers. */
 export function methodDecorator<
   Value extends string | object,
   Method extends (...given: never[]) => unknown,

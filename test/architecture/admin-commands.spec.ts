@@ -13,14 +13,14 @@ const FILES = /\.(md|ts|mjs|yaml|tpl|txt)$/;
 /** Built and installed files, and the program with its own examples. */
 const NOT_SOURCES = /node_modules|\.vitepress|\/(dist|generated)\/|^packages\/cli\/src\/admin\//;
 
-/** `npm run admin -- ...` and `disburse admin ...` in a text, each up to its end or the comment behind it. */
+/** Finds `npm run admin -- ...` and `disburse admin ...`, each up to its end or a comment. */
 function commandsIn(text: string): readonly string[] {
   return [...text.matchAll(/(?:npm run (?:-s )?admin --|disburse admin) ([^`'\n#)|;]+)/g)].map(([, words]) =>
     words!.trim(),
   );
 }
 
-/** Splits words as a shell does. A name without options is a command without its arguments. */
+/** Splits words as a shell does. A name without options counts as a command without its arguments. */
 function problemOf(command: string): string | null {
   const words = command.match(/(?:"[^"]*"|\S)+/g) ?? [];
   if (/^<|^\$\{|^\.\.\.|^\S*'|^--help/.test(command)) return null;
@@ -33,7 +33,7 @@ function problemOf(command: string): string | null {
   }
 }
 
-/** `audit -- ...` and the like, with `npm run` or without it, as `[program, words]`; a usage loses its brackets. */
+/** Returns `[program, words]` of `audit -- ...` and the like. A usage line loses its brackets. */
 function programCommandsIn(text: string): readonly (readonly [name: string, words: string])[] {
   const command = new RegExp(
     `\\b(${programNames().join('|')}) -- ([^\`'\\n#)|;\\\\]+?)(?= > |[\`'\\n#)|;\\\\]|$)`,
@@ -52,7 +52,7 @@ async function problemOfProgram([name, words]: readonly [string, string]): Promi
   return why === null ? null : `${name} -- ${words}: ${why}`;
 }
 
-/** Arguments after a name without options belong to the sentence. */
+/** Arguments after a name without options are part of the sentence. */
 function faultOf(command: Command, args: readonly string[], isWhole: boolean): string | null {
   const known = command.exitOverride().configureOutput({ writeErr: () => undefined });
   const { operands, unknown } = known.parseOptions([...args]);

@@ -13,25 +13,24 @@ const texts: Texts = new Map(
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
     )
     .concat('README.md')
-    // The site has the same documents.
+    // The site has copies of the documents.
     .filter((file) => !/\.vitepress\/(dist|\.)/.test(file))
     .filter((file) => /\.(ts|mjs|py|md)$/.test(file) && file !== 'test/architecture/citations.spec.ts')
     .map((file) => [file, readFileSync(file, 'utf8')]),
 );
 
-/** Without the line breaks of comments and paragraphs. */
+/** Joins the lines of comments and paragraphs. */
 const flat = (text: string): string => text.replaceAll(/\s*\n\s*(?:\*(?!\*)|\/\/|#)?\s*/g, ' ');
 
 const matches = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map((match) => match[1]!);
 
-/** Numbers of rules and of sections that the contract has. */
 const rulesOf = (contract: string): string[] => [
   ...matches(contract, /^\*\*(\d+\.\d+)\*\*/gm),
   ...matches(contract, /^## (\d+)\. /gm),
 ];
 
-/** Rules that a text cites: `contract.md 4.3`, or several with commas, `and`, `to`. */
+/** Rules that a text cites as `contract.md 4.3`, or several with commas, `and`, `to`. */
 const citedRules = (text: string): string[] =>
   matches(flat(text), /\bcontract\.md ((?:\d+(?:\.\d+)?(?:, | and | to )?)+)/g).flatMap(
     (list) => list.match(/\d+(\.\d+)?/g) ?? [],
@@ -46,7 +45,6 @@ const citedTests = (text: string): [string, string][] =>
 const holds = (all: Texts, [file, name]: [string, string]): boolean =>
   [...all].some(([path, text]) => path.endsWith(`/${file}`) && flat(text).includes(name));
 
-/** Numbers of decisions that a text cites. */
 const citedDecisions = (text: string): number[] =>
   matches(flat(text), /\b(?:ADRs? ?\[?|adr\/)(\d{1,4})\b/g).map(Number);
 

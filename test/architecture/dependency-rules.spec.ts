@@ -51,7 +51,7 @@ const planted: Readonly<Record<string, readonly Import[]>> = {
   'no-dev-packages-in-production': [['src/platform/bad', 'fast-check']],
 };
 
-/** Writes the importers, and what they import unless it is a package. */
+/** Writes the importers and the imported files that belong to no package. */
 function plant(folder: string, imports: readonly Import[]): void {
   const write = (module: string, text: string): void => {
     const path = join(folder, `${module}.ts`);
@@ -75,7 +75,6 @@ const FOLDERS = '.dependency-cruiser.folders.mjs';
 const OF_FOLDERS = ['contexts-meet-one-way'];
 const CONFIGS = ['.dependency-cruiser.mjs', FOLDERS];
 
-/** Names of the rules that the tree in this folder breaks. */
 async function brokenRules(folder: string, config: string): Promise<string[]> {
   const before = process.cwd();
   process.chdir(folder);

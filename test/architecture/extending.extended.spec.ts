@@ -35,13 +35,12 @@ const COPIED = [
 ];
 /** A build, a boot and four programs, next to other suites. */
 const BUILD_AND_BOOT_MS = 300_000;
-/** A file of the document: its path, whether the text is added to one that exists, and the text. */
+/** A file of the document: its path, whether the text is appended to an existing file, and the text. */
 const BLOCK = /^`((?:src|test|docs)\/[^`]+)`(, one more (?:line|section))?\n\n```(?:ts|md)\n(.*?)```$/gms;
 /** The lines of ceilings.json that the document adds, and the sentence with the totals. */
 const CEILINGS =
   /^`test\/architecture\/ceilings\.json`[^\n]*\n\n```json\n(.*?)```\n\nThe totals rise too: (.*?)\. /ms;
 
-/** The type errors of these files, beyond those of the copied tree. */
 function typeErrors(folder: string, files: readonly string[]): string[] {
   const { config } = ts.readConfigFile(join(folder, 'tsconfig.build.json'), (name) => ts.sys.readFile(name));
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, folder);
@@ -51,7 +50,7 @@ function typeErrors(folder: string, files: readonly string[]): string[] {
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
 }
 
-/** Follows docs/extending.md to the letter on a copy of the tree. */
+/** Follows docs/extending.md literally on a copy of the tree. */
 describe('docs/extending.md', () => {
   const db = onTestDatabase({ poolSize: 1 });
   let copy = '';
@@ -69,7 +68,7 @@ describe('docs/extending.md', () => {
     copy = specFolder('extending');
     for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
     for (const folder of ['node_modules', 'widgets', 'packages']) mkdirSync(join(copy, folder));
-    // Leaves caches in there alone.
+    // The caches in node_modules are not copied.
     for (const name of readdirSync(join(ROOT, 'node_modules')).filter((each) => !each.startsWith('.')))
       symlinkSync(join(ROOT, 'node_modules', name), join(copy, 'node_modules', name));
     document = readFileSync(join(ROOT, 'docs', 'extending.md'), 'utf8');
@@ -150,7 +149,7 @@ describe('docs/extending.md', () => {
     const code = written.filter((path) => path.endsWith('.ts')).map((path) => join(copy, path));
     expect(typeErrors(copy, code)).toEqual([]);
     const rules = "import base from './.dependency-cruiser.mjs';\n";
-    // The copy resolves packages by their links.
+    // The copied rules resolve packages by their links.
     const linked = 'export default { ...base, options: { ...base.options, preserveSymlinks: true } };\n';
     writeFileSync(join(copy, 'rules.mjs'), rules + linked);
     tool('dependency-cruiser/bin/dependency-cruise.mjs', 'src/contexts', '--config', 'rules.mjs');
@@ -171,7 +170,7 @@ describe('docs/extending.md', () => {
       const dataDir = specFolder('data');
       const env = {
         PATH: process.env['PATH'],
-        // In production an erasure would wait for a second person.
+        // An erasure in production would wait for a second person.
         MODE: 'sandbox',
         OPERATIONS_APPROVALS: 'off',
         REQUIRE_HTTPS: 'false',
@@ -181,7 +180,7 @@ describe('docs/extending.md', () => {
         DATABASE_URL: db.url,
         MASTER_KEY: randomBytes(32).toString('hex'),
         PUBLIC_URL: baseUrl,
-        // Without a node payouts would wait.
+        // Payouts would wait without the URL of a node.
         CHAIN_RPC_URL: 'http://127.0.0.1:9',
         USDC_ADDRESS: `0x${'1'.repeat(40)}`,
         PORT: String(port),

@@ -28,7 +28,6 @@ function patternOf(glob: string): RegExp {
   return new RegExp(`^${text.join('')}(?:/|$)`);
 }
 
-/** Files that the Dockerfile copies and the build context lacks. */
 function missing(dockerfile: string, ignored: string): string[] {
   const context = FILES.filter((file) => !isIgnored(file, ignored));
   const copied = [...dockerfile.matchAll(/^(?:COPY|ADD) (?!--from)(.*)$/gm)].flatMap(([, paths]) =>

@@ -6,7 +6,7 @@ const CREATE_TABLE = /create\s+table\s+(?:if\s+not\s+exists\s+)?([\w.]+)/gi;
 const CREATE_INDEX =
   /create\s+(?:unique\s+)?index\s+(?!concurrently)(?:if\s+not\s+exists\s+)?\w+\s+on\s+(?:only\s+)?([\w.]+)/gi;
 
-/** Tables on which a migration creates an index that blocks their writers. */
+/** Returns the tables on which a migration creates an index that blocks writers. */
 function heldUp(text: string): string[] {
   const created = new Set([...text.matchAll(CREATE_TABLE)].map(([, table]) => table));
   return [...text.matchAll(CREATE_INDEX)].map(([, table]) => table!).filter((table) => !created.has(table));

@@ -9,7 +9,7 @@ import { loadProgram, programNames } from '../../src/cli.js';
 import { operationsOf, readDocument } from '../support/docs/reference.js';
 import { isProgram, sources, type Source } from './ratchet/sources.js';
 
-/** Commands of programs without changes. Every other one requests operations, with `--reason`. */
+/** Commands without changes. All others request operations, with `--reason`. */
 const READING = [
   'audit balance',
   'audit explain',
@@ -19,16 +19,16 @@ const READING = [
   'audit proof',
   'audit recheck',
   'audit verify',
-  // The same log elsewhere.
+  // It copies the same log to another store.
   'events copy',
   'exchange recheck',
   'keys status',
-  // A boot does it too.
+  // Every boot migrates too.
   'migrate',
   'operator passkeys',
 ];
 
-/** Commands with an action, by their whole names. */
+/** Returns commands with an action, by their full names. */
 function commandsOf(command: Command, name: string): readonly [name: string, command: Command][] {
   const own = Reflect.get(command, '_actionHandler') === null ? [] : [[name, command] as [string, Command]];
   return [...own, ...command.commands.flatMap((each) => commandsOf(each, `${name} ${each.name()}`))];
@@ -66,7 +66,7 @@ it('the scripts of package.json run the admin program and existing programs', ()
   expect(programs.sort()).toEqual(known.map((name) => [name, name]).sort());
 });
 
-/** The handlers of commands of all contexts. */
+/** Returns the command handlers of all contexts. */
 function handlers(): readonly Type[] {
   const known = new Set<Type>();
   const queue: unknown[] = ALL_CONTEXTS.map(({ module }) => module?.(readConfig({})));
@@ -91,7 +91,7 @@ it('a role that may decide on an operation which grants scopes has every scope',
       return scopes.includes(scope) && scopes.length < SCOPES.length;
     }).map((role) => `${name} by ${role}`),
   );
-  // `decisions` of the console's session names operations by their own scope alone.
+  // The console's session lists the operations that a person may decide by their own scope alone.
   expect(partial).toEqual([]);
 });
 

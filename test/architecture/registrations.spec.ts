@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import * as failpoints from '../support/failpoints.js';
 import { isProgram, sources, type Source } from './ratchet/sources.js';
 
-/** Command handlers that no module provides: Nest would notice only at their execution. */
+/** Command handlers that no module provides. Nest would notice only at their execution. */
 function unprovided(files: readonly Source[]): readonly string[] {
   const modules = files.filter(({ path }) => path.endsWith('.module.ts')).map(({ text }) => text);
   const isNamed = (name: string): boolean => modules.some((text) => new RegExp(`\\b${name}\\b`).test(text));

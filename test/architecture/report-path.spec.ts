@@ -7,14 +7,13 @@ import { SubscriptionRunner } from '../../src/platform/projections/subscription-
 import { endSharedApp, onTestApp } from '../support/app.js';
 import { createUser, report } from '../support/payouts/payout-calls.js';
 
-/** The files of src on the path of one report. */
 const MAX_FILES = 38;
-/** The files of the request log's flush, which on a busy machine comes during every try. */
+/** The files of the request log's flush, which may run during every try on a busy machine. */
 const FLUSH = ['contexts/access/requests/request-table.store.ts', 'platform/postgres/database.ts'];
-/** On a busy machine timers fire during some reports, so that one report with its own files alone is enough. */
+/** Timers fire during some reports on a busy machine, so that one report without them suffices. */
 const TRIES = 20;
 
-// The background work of this service is stopped, and no other service may run in the process.
+// This stops the background work of the shared service. No other service may run in the process.
 beforeAll(endSharedApp);
 const app = onTestApp();
 const session = new Session();
@@ -26,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => session.disconnect());
 
-/** Files of src with a function that was called since the last call of this. */
+/** Returns the files of src with a function that was called since the previous call. */
 async function calledFiles(): Promise<string[]> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   return result

@@ -6,13 +6,13 @@ const CONTEXTS = readdirSync('src/contexts', { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-/** A table of a context, wherever a statement names one. */
+/** A table of a context where a statement names one. */
 const TABLE = new RegExp(
   `\\b(?:from|join|into|update|table|using|only|truncate)\\s+(${CONTEXTS.join('|')})\\.([a-z_]+)`,
   'g',
 );
 
-/** Tables of other contexts in the text of a file of `context`. */
+/** Returns the tables of other contexts in a file of `context`. */
 function strangeTables(context: string, text: string): string[] {
   return [...text.matchAll(TABLE)].flatMap(([, schema, name]) =>
     schema === context ? [] : [`${schema}.${name}`],

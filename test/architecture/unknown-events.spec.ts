@@ -7,7 +7,7 @@ import { payout } from '../../src/contexts/payouts/payouts/payout.js';
 import { payee, user } from '../../src/contexts/users/users/user.js';
 import { webhookEndpoints } from '../../src/contexts/webhooks/endpoints/webhook-endpoints.js';
 
-/** An event of a newer version, whose name and data are unknown. */
+/** An event of a newer version, with unknown name and data. */
 const unknown = { type: 'something.of_a_newer_version.v9', data: { user_id: 'u', endpoint_id: 'e' } };
 
 const owner = { user_id: 'u', merchant_id: 'm' };

@@ -67,7 +67,7 @@ const SUITES: Readonly<Record<string, UsualRun>> = {
   'slow-readers': { suite: slowReaders, count: 1, of: 'rounds over all attacks' },
 };
 
-/** The options of single suites with their values. The first value of `--queue` is its default. */
+/** The options of single suites. The first value of `--queue` is its default. */
 const CHOICES = {
   queue: ['postgres', 'redis'],
   kill: EVENT_VICTIMS,
@@ -76,8 +76,8 @@ const CHOICES = {
 } as const;
 
 /**
- * `npm run chaos -- <suite> [--count N]`. Exit code 0 when every fact held, 1 when one was broken, 2 for a wrong call.
- * Without arguments it lists the suites with their usual counts.
+ * `npm run chaos -- <suite> [--count N]`. Exit code 0 when every fact is true, 1 when one is false, 2 for a
+ * wrong call. Without arguments it lists the suites with their usual counts.
  */
 async function main(): Promise<number> {
   const names = ['count', 'from', ...Object.keys(CHOICES), ...SIZES];

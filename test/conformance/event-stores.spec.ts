@@ -10,7 +10,7 @@ import { describeWriting } from './writing.conformance.js';
 
 const eventStoreDb = process.env['EVENTSTOREDB_URL'];
 
-/** The behaviour of every event store. Fresh stream names allow a store with a history. */
+/** Tests one event store. Fresh stream names allow a store with a history. */
 function describeEventStore(name: string, openStore: () => EventStore): void {
   describe(`${name} as an event store`, () => {
     const instances: EventStore[] = [];

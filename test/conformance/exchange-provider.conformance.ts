@@ -11,17 +11,16 @@ import { isAtLeast, sum } from '../../src/kernel/decimal.js';
 import { newId } from '../../src/kernel/ids.js';
 import { eventually } from '../support/eventually.js';
 
-/** Opens the provider under test and controls its environment. */
 interface ProviderUnderTest {
-  /** The provider of another process. */
+  /** Opens the provider as another process. */
   open(): Promise<ExchangeProvider>;
   readonly pairId: string;
   readonly withdrawAddress: string;
-  /** True where it pays out only after `settle`. */
+  /** True if it pays out only after `settle`. */
   readonly isSettledByUs: boolean;
-  /** Sends an amount to the deposit address of an order, as a customer would. */
+  /** Sends an amount to the deposit address of an order, like a customer. */
   pay(order: ProviderOrder, amount: string): Promise<void>;
-  /** Stops a dependency of the provider. The result restores it. */
+  /** Stops a dependency of the provider until `endOutage`. */
   startOutage(): Promise<void>;
   endOutage(): Promise<void>;
   cleanUp(): Promise<void>;
@@ -29,7 +28,6 @@ interface ProviderUnderTest {
 
 const NOTHING = { deposits: [], isDepositPending: false, outcome: null };
 
-/** The behaviour of every exchange provider. */
 export function describeExchangeProvider(name: string, prepare: () => Promise<ProviderUnderTest>): void {
   describe(`${name} as a provider of the exchange`, () => {
     let under: ProviderUnderTest;

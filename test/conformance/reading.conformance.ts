@@ -12,7 +12,6 @@ import {
   type Subject,
 } from './support.js';
 
-/** The ordered stream of all events, also under many writers, in one process and in several. */
 export function describeReading(subject: Subject): void {
   describe('under concurrency', () => {
     it('accepts exactly one of 64 writers for each revision', async () => {

@@ -9,7 +9,7 @@ import {
   type StreamAppend,
 } from '../../src/platform/event-store/port.js';
 
-/** The store under test: one instance for most points, and further ones as other processes. */
+/** The store under test: one instance for most tests, and further ones as other processes. */
 export interface Subject {
   readonly store: EventStore;
   open(): EventStore;
@@ -24,7 +24,6 @@ export async function append(
   return store.commit({ appends: [{ stream, events, expected }] });
 }
 
-/** Appends events numbered from 0, one by one. */
 export async function appendNumbered(
   store: EventStore,
   stream: string,
@@ -43,7 +42,7 @@ export const freshStream = (): string => `conformance-${newId()}`;
 export function someEvent(data: NewEvent['data'] = {}): NewEvent {
   return {
     id: newId(),
-    // A type that every version knows, so that a service on the same log does not halt.
+    // A type of every version, so that a service on the same log does not halt.
     type: 'claim.owner_abandoned.v1',
     data,
     metadata: { request_id: deriveId('request') },
@@ -60,7 +59,7 @@ export const positionOf = (result: CommitResult): string | null =>
 export const isAscending = (positions: readonly string[]): boolean =>
   positions.every((position, n) => n === 0 || comparePositions(positions[n - 1]!, position) < 0);
 
-/** The first `count` events of a new subscription to a stream. */
+/** Returns the first `count` events of a new subscription to a stream. */
 export async function take(
   store: EventStore,
   after: string | null,

@@ -8,10 +8,6 @@ import {
 } from '../../src/platform/event-store/port.js';
 import { append, freshStream, plain, positionOf, someEvent, type Subject } from './support.js';
 
-/**
- * Writes are read back, expected revisions are checked, and responses of idempotent requests are stored with the
- * events.
- */
 export function describeWriting(subject: Subject): void {
   const commit = (...appends: readonly StreamAppend[]): Promise<CommitResult> =>
     subject.store.commit({ appends });

@@ -40,7 +40,6 @@ const { publicKey, privateKey } = newKeyPair();
 const pem = toPem({ public_key: publicKey.toString('base64') });
 const other = toPem({ public_key: newKeyPair().publicKey.toString('base64') });
 
-/** A signed head over the first `size` events. */
 function headOver(size: number, root: string, position: string): PublishedHead {
   const signed_at = '2026-01-02T03:04:05.678Z';
   const key = { key_id: toKeyId(publicKey), previous: '00'.repeat(32) };
@@ -92,7 +91,7 @@ function proofs(): readonly PayoutProof[] {
 
 type Place = readonly (string | number)[];
 
-/** The place of every value in a document that holds no other. */
+/** Returns the place of every leaf value in a document. */
 function placesOf(value: unknown, at: Place = []): readonly Place[] {
   if (typeof value !== 'object' || value === null) return [at];
   return Object.entries(value).flatMap(([name, each]) =>
@@ -100,7 +99,7 @@ function placesOf(value: unknown, at: Place = []): readonly Place[] {
   );
 }
 
-/** A copy with one value changed or removed, chosen by `seed`. */
+/** Copies a proof with one value changed or removed, chosen by `seed`. */
 function broken(proof: PayoutProof, seed: number): PayoutProof {
   const copy = structuredClone(proof) as unknown as Record<string, unknown>;
   const places = placesOf(copy);

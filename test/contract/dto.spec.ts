@@ -40,7 +40,7 @@ const value = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Values that JSON parsers accept and that break code which trusts names of members. */
+/** Valid JSON that breaks code which trusts names of members. */
 const hostile = fc.oneof(
   fc
     .constantFrom<unknown>('constructor', 'prototype', 'toString', 'then', 'length', '100000000')
@@ -48,7 +48,7 @@ const hostile = fc.oneof(
   fc.constant<unknown>(JSON.parse('{"constructor":{"name":"x"},"toString":1,"valueOf":2}')),
 );
 
-/** Bodies for the class: some members right, some wrong, some absent, some unknown. */
+/** Returns bodies of the class with valid, wrong, missing and unknown members. */
 function bodiesOf(dto: Dto): fc.Arbitrary<object> {
   const names = getMetadataStorage()
     .getTargetValidationMetadatas(dto, '', false, false)
@@ -60,7 +60,7 @@ function bodiesOf(dto: Dto): fc.Arbitrary<object> {
 
 const pipe = new BodyPipe(false);
 
-/** The names of the members at fault by ValidationPipe; null for a valid body. */
+/** Returns the invalid members by ValidationPipe, or null for a valid body. */
 async function atFault(dto: Dto, body: unknown): Promise<string[] | null> {
   try {
     await pipe.transform(structuredClone(body), { type: 'body', metatype: dto });

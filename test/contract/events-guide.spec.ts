@@ -40,7 +40,7 @@ describe('docs/inbound-events.md', () => {
 
   it('has a row for every field of an item and every status of the endpoint', () => {
     for (const field of Object.keys(properties)) expect(guide).toContain(`| \`${field}\` |`);
-    // All operations share the others.
+    // Excludes the responses that all operations share.
     const own = Object.entries(post.responses).filter(([, response]) => !('$ref' in response));
     for (const [status] of own) expect(guide).toContain(`| ${status} |`);
   });

@@ -14,7 +14,7 @@ const now = (await builtDocument('sandbox')) as JsonObject;
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The part without references: the place of a schema does not matter to readers. */
+/** Resolves references, because the place of a schema does not matter to readers. */
 function resolved(document: JsonObject, part: Json): Json {
   if (Array.isArray(part)) return part.map((each: Json) => resolved(document, each));
   if (!isObject(part)) return part;
@@ -28,18 +28,18 @@ function resolved(document: JsonObject, part: Json): Json {
   return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, resolved(document, each)]));
 }
 
-/** The parts of the first document that the second lacks. The second must have the first one's elements of lists. */
+/** Returns the parts of the first document that the second lacks, such as elements of lists. */
 function lost(before: Json, after: Json | undefined, path: string): string[] {
   if (isObject(before)) {
     if (!isObject(after)) return [path];
     return Object.entries(before).flatMap(([name, each]) => lost(each, after[name], `${path}/${name}`));
   }
-  // A description may change, and must exist.
+  // A description may change, but must exist.
   if (path.endsWith('/description') && typeof before === 'string')
     return typeof after === 'string' && after !== '' ? [] : [path];
   if (!Array.isArray(before)) return before === after ? [] : [path];
   if (!Array.isArray(after)) return [path];
-  // A newly required field of requests would break them.
+  // A newly required field of requests would break clients.
   if (/\/requestBody\/.*\/required$/.test(path)) return same(before, after) ? [] : [path];
   const rest = after as readonly Json[];
   return before.flatMap((each: Json, index) =>
@@ -52,11 +52,11 @@ const same = (one: readonly Json[], other: readonly Json[]): boolean =>
 
 /** Removed on purpose (docs/adr/0111). */
 const REMOVED = [
-  // v1 only grows: clients accept responses with unknown members.
+  // Clients of v1 accept unknown members in responses.
   /\/(additional|unevaluated)Properties$/,
-  // anyOf an object and null, in place of an object that may be null.
+  // The object is nullable by anyOf now.
   /\/webhook_endpoint_stats\/properties\/latency_ms\//,
-  // The list has it.
+  // The list describes them.
   /\/properties\/events\/items\/description$/,
 ];
 
@@ -91,7 +91,7 @@ describe('the OpenAPI document', () => {
   it('documents what every listener responds, and Retry-After wherever it is sent', () => {
     for (const { operationId, responses } of operationsIn('paths')) {
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '429', '431', '500']));
-      // Load balancers poll at their own interval.
+      // Load balancers poll at their own interval, without Retry-After.
       const waits =
         operationId === 'ready' ? ['429'] : ['429', '503'].filter((status) => status in responses);
       for (const status of waits)

@@ -76,7 +76,7 @@ describe('docs/webhooks.md', () => {
   });
 });
 
-/** `5 s`, `35 min`, `2 h 35 min`, `1 day 7 h 35 min`: from an hour on to the minute. */
+/** `5 s`, `35 min`, `2 h 35 min`, `1 day 7 h 35 min`, rounded to minutes above an hour. */
 function span(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);

@@ -10,11 +10,11 @@ const FOLDER = 'deploy/prometheus';
 const TESTS = ['rules.test.yaml', 'objectives.test.yaml'];
 const RULES = readFileSync(join(FOLDER, 'rules.yaml'), 'utf8');
 const RUNBOOKS = readFileSync('docs/runbooks.md', 'utf8');
-/** Debian's package `prometheus` would start a server: .ci/run extracts this program. */
+/** .ci/run extracts this program, because Debian's package `prometheus` would start a server. */
 const promtool = systemProgram('promtool');
 const run = promisify(execFile);
 
-/** Each alert as text, from its name on. */
+/** Splits the rules into the texts of the alerts, each from its name. */
 const alerts = [...RULES.matchAll(/^ {6}- alert: (\S+)$/gm)].map(({ index, 1: name }) => {
   const end = RULES.slice(index + 1).search(/^(?: {6}- |\n| {2}- | {2}#)/m);
   return { name: name!, text: RULES.slice(index, end === -1 ? undefined : index + 1 + end) };

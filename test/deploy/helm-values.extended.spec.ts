@@ -98,7 +98,7 @@ describeRendered('the settings of the chart', () => {
     );
     expect(decided.size).toBe(9);
     const open = all.filter(({ name, secret }) => !secret && !decided.has(name));
-    // Variables of Node.js.
+    // Node.js reads the other two.
     const known = [...open.map(({ name }) => name), 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'];
     expect(Object.keys(properties).sort()).toEqual(known.sort());
   });

@@ -19,7 +19,7 @@ const all = render?.(cases) ?? [];
 const objects = all.flatMap((each) => each.objects);
 const errors = schemaErrors(objects);
 
-/** The violations of a rule with their set of values. A rule that cannot be applied is broken. */
+/** Returns violations with their set of values. A rule that cannot be applied is broken. */
 function violations(rule: Rule, renderings: readonly Rendering[]): readonly string[] {
   return renderings.flatMap((rendering) => {
     if (rendering.refusal !== null) return [];

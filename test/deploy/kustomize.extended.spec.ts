@@ -12,7 +12,7 @@ const itRendered = render === null ? it.skip : it;
 
 const kubectl = newKubectl();
 
-/** Null also for Debian 12, whose Kustomize is too old for the files. */
+/** Returns null on Debian 12 too, whose Kustomize is too old for the files. */
 function newKubectl(): string | null {
   const found = systemProgram('kubectl');
   const version = found === null ? '' : execFileSync(found, ['version', '--client'], { encoding: 'utf8' });

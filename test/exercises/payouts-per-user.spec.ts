@@ -6,12 +6,12 @@ import { onTestDatabase } from '../support/postgres.js';
 
 const db = onTestDatabase();
 
-/** The number of payouts of each user, as rows. A name that `subscriptionName` does not declare, so that no boot requires it. */
+/** The payouts of each user, as rows. No boot requires it, because `subscriptionName` lacks the name. */
 const payoutsPerUser = subscriptionOf<PayoutReported>({
   name: 'exercises.payouts_per_user',
   events: ['payout.reported.v1' satisfies PayoutReported['type']],
   async apply(events, tx) {
-    // A counter would count a repeated event twice; a row per payout cannot.
+    // A counter would count a repeated event twice. A row per payout cannot.
     await tx.query(
       `insert into exercises.payouts (payout_id, user_id)
        select * from unnest($1::uuid[], $2::uuid[]) on conflict do nothing`,

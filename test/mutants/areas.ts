@@ -1,4 +1,4 @@
-/** Where faults are planted, and the suites that run after the specs next to the file, because they are its tests. */
+/** Files in which faults are planted, and the suites that run after the specs next to the file. */
 interface Area {
   readonly name: string;
   readonly files: RegExp;
@@ -40,7 +40,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'amounts',
-    // How amounts are read and written. The suites open the built page, into which no fault is planted.
+    // Parsing and formatting of amounts. The suites open the built page, into which no fault is planted.
     files: /^widgets\/pay\/(amount-entry|decimal-text)\./,
     suites: [],
   },

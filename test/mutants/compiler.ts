@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import ts from 'typescript';
 import type { Mutant } from './draw.js';
 
-/** Selects the mutants that compile: the others are noticed by the gate before any test runs. */
+/** Selects the mutants that compile. The gate notices the others before any test runs. */
 export function compilerOf(): (mutants: readonly Mutant[]) => Mutant[] {
   const service = new Checker('tsconfig.json');
   const pages = new Checker('widgets/tsconfig.json');
@@ -57,7 +57,7 @@ class Checker {
     const { config } = ts.readConfigFile(this.config, (name) => ts.sys.readFile(name));
     const parsed = ts.parseJsonConfigFileContent(config, ts.sys, resolve(this.config, '..'));
     const fileNames = parsed.fileNames.filter((name) => !/\/(test|bench)\/|\.spec\.ts$/.test(name));
-    // An unused name is for the linter.
+    // The linter checks unused names.
     const unused = { noUnusedLocals: false, noUnusedParameters: false };
     return { fileNames, options: { ...parsed.options, ...unused, noEmit: true, incremental: false } };
   }

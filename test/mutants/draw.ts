@@ -11,19 +11,19 @@ export interface Mutant {
   readonly line: number;
   readonly original: string;
   readonly replacement: string;
-  /** The whole file with the fault in it. */
+  /** The whole file with the fault. */
   readonly text: string;
 }
 
 export interface Faults {
-  /** Of each file, its text with all faults in it, of which the environment variable of Stryker selects one. */
+  /** The text of each file with all faults, of which an environment variable of Stryker selects one. */
   readonly instrumented: ReadonlyMap<string, string>;
   readonly mutants: readonly Mutant[];
-  /** How many are left out because they change nothing; see {@link equivalents}. */
+  /** The number of omitted faults that change nothing (`equivalents`). */
   readonly equivalent: number;
 }
 
-/** Every fault that StrykerJS knows to make of the files, but those in words for people and the equivalent ones. */
+/** Returns every fault that StrykerJS creates in the files, except in prose, and except equivalent ones. */
 export async function faultsOf(files: readonly string[]): Promise<Faults> {
   const sources = files.map((name) => ({ name, content: readFileSync(name, 'utf8'), mutate: true as const }));
   const result = await instrument(sources);
@@ -49,7 +49,7 @@ export async function faultsOf(files: readonly string[]): Promise<Faults> {
   };
 }
 
-/** `count` faults that compile, the same ones for the same seed and tree. */
+/** Selects `count` faults that compile. The same seed and tree select the same faults. */
 export function draw(mutants: readonly Mutant[], count: number, seed: number): readonly Mutant[] {
   const compiles = compilerOf();
   const place = ({ id }: Mutant): string => createHash('sha1').update(`${seed} ${id}`).digest('hex');
@@ -62,7 +62,7 @@ export function draw(mutants: readonly Mutant[], count: number, seed: number): r
   return drawn.slice(0, count);
 }
 
-/** Text with a space in it is for people. */
+/** Text that contains a space is prose. */
 const isProse = ({ original, replacement }: Mutant): boolean =>
   /^(["'`]).*\s.*\1$/s.test(original) && /^(""|``|"Stryker was here!")$/.test(replacement);
 

@@ -1,10 +1,10 @@
 import { TestEnvironment } from 'jest-environment-node';
 import { SuiteFolder } from '../support/jest/suite-folder.mjs';
 
-/** A fault that makes a loop endless throws after so many rounds. */
+/** A fault that creates an endless loop throws after so many rounds. */
 const MAX_HITS = 10_000_000;
 
-/** Hands out which mutants the spec reached, before its world is removed; after the first failure only hooks run. */
+/** Exports the reached mutants before the spec's realm is removed. After the first failure only hooks run. */
 export default class MutantEnvironment extends TestEnvironment {
   folder = new SuiteFolder();
 

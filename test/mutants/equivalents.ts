@@ -1,6 +1,6 @@
 import type { Mutant } from './draw.js';
 
-/** A change of the text that changes nothing that anybody could see. */
+/** A change of the text without an observable effect. */
 interface Equivalent {
   readonly file: string;
   readonly original: string;

@@ -4,7 +4,7 @@ const QUIET = Object.fromEntries(
   ['trace', 'debug', 'info', 'warn', 'error', 'fatal'].map((level) => [level, () => undefined]),
 );
 
-/** The files with every fault in them that StrykerJS makes, and what the faults are. */
+/** Returns the files with every fault that StrykerJS creates in them, and the list of faults. */
 export function instrument(files) {
   const logger = { ...QUIET, isDebugEnabled: () => false };
   const options = { plugins: null, excludedMutations: [], ignorers: [] };

@@ -1,5 +1,5 @@
-// Runs one spec after the other in one warm process, each with the requested mutant. Jest alone costs two seconds
-// per start. Says `failed` with the first test that fails, and `ended` when the spec is over.
+// Runs one spec after the other in one warm process, because Jest needs 2 s per start, each with the
+// requested mutant. Sends `failed` at the first test that fails, and `ended` at the end of the spec.
 import { readFileSync } from 'node:fs';
 import { readConfig } from 'jest-config';
 import TestRunner from 'jest-runner';
@@ -9,7 +9,7 @@ import { TestWatcher } from 'jest-watcher';
 const root = process.cwd();
 const swc = JSON.parse(readFileSync(`${root}/.swcrc`, 'utf8'));
 const { default: base } = await import(`${root}/jest.config.mjs`);
-// In Jest's sandbox: a fault in what a module does when it is loaded needs the module loaded again.
+// Jest's sandbox loads modules again for each spec, which a fault in the loading of a module needs.
 const settings = {
   ...base,
   testRunner: undefined,
@@ -20,7 +20,7 @@ const settings = {
       '@swc/jest',
       { ...swc, swcrc: false, exclude: [], module: { type: 'es6' }, sourceMaps: 'inline' },
     ],
-    // light-my-request requires the ESM-only cookie 2, which Jest's own module system cannot.
+    // light-my-request requires the ESM-only cookie 2, which Jest's own module system does not support.
     'node_modules/cookie/.+\\.js$': ['@swc/jest', { swcrc: false, module: { type: 'commonjs' } }],
   },
   transformIgnorePatterns: ['/node_modules/(?!cookie/)'],

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** How many specs of those that import a file are its nearest. */
+/** The number of the nearest specs among those that import a file. */
 const MAX_SPECS = 5;
 
 /**
- * The specs of `npm test` that are nearest to a file: the one with its name first, then those of its folder, then by steps of
- * import and common folders. Specs of other contexts count when they import the file directly.
+ * The specs of `npm test` that are nearest to a file: the one with its name, then those of its folder. Others
+ * follow by steps of import and common folders. Specs of other contexts count if they import the file
+ * directly.
  */
 export function nearestSpecs(files: readonly string[]): (file: string) => readonly string[] {
   const importers = importersOf(files);

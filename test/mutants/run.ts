@@ -11,10 +11,10 @@ import { SpecProcess, type SpecResult } from './spec-process.js';
 
 const MIN_NOTICED = 0.9;
 const FIRST_RUN_MS = 300_000;
-/** A fault that so many specs have reached in vain is not noticed. */
+/** A fault that so many specs reach without a failure is not noticed. */
 const MAX_SPECS = 3;
 
-/** `npm run mutants -- --count N --seed S`: 0 when nine of ten faults are noticed, 1 when not, 2 for a wrong call. */
+/** `npm run mutants -- --count N --seed S` exits with 0 if 90 % are noticed, 1 if not, 2 if misused. */
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -73,7 +73,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** A copy of the tree with all faults in it, and processes that work in there; its servers are those of one test run. */
+/** Copies the tree with all faults, and starts processes there. Its servers are those of one test run. */
 function prepare(folder: string, files: readonly string[], faults: Faults, workers: number): SpecProcess[] {
   chmodSync(folder, 0o711);
   writeFileSync(join(folder, 'run.pid'), String(process.pid));
@@ -96,7 +96,7 @@ async function survivorsOf(
 ): Promise<readonly Mutant[]> {
   const survivors: Mutant[] = [];
   const withoutFault = new Map<string, SpecResult>();
-  // Mutants of one file one after the other: its specs stay warm.
+  // The mutants of one file run in sequence, so that its specs stay warm.
   const waiting = [...mutants].sort((a, b) => Number(a.id) - Number(b.id));
   let done = 0;
   const work = async (runner: SpecProcess): Promise<void> => {
@@ -112,12 +112,12 @@ async function survivorsOf(
     }
     runner.stop();
   };
-  /** Null when a spec notices, otherwise which specs did not. */
+  /** Resolves to null if a spec notices the fault, otherwise to the specs that did not. */
   const isNoticed = async ({ id, file }: Mutant, runner: SpecProcess): Promise<string | null> => {
     const ran: string[] = [];
     const { suites } = areaOf(file)!;
     for (const spec of [...new Set([...nearest(file), ...suites])]) {
-      // A suite takes as long as a hundred specs: it is for faults that no spec reaches.
+      // A suite is as slow as a hundred specs, so that it runs only for faults that no spec reaches.
       if (ran.length === MAX_SPECS || (ran.length > 0 && spec.endsWith('.e2e.ts'))) break;
       const usual = withoutFault.get(spec) ?? (await runner.run(spec, null, FIRST_RUN_MS));
       if (!withoutFault.has(spec) && usual.failed) console.log(`left out, it fails without a fault: ${spec}`);

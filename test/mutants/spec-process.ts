@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
 const MAX_RSS = 1_500_000_000;
-/** A spec that has failed may come to its end for so long; then its process is killed. */
+/** The time for a failed spec to end, after which its process is killed. */
 const AFTER_FAILURE_MS = 10_000;
 
 export interface SpecResult {
@@ -54,7 +54,7 @@ export class SpecProcess {
     return { ...result, ms: performance.now() - began };
   }
 
-  /** The process and what it has spawned. */
+  /** Kills the process and its descendants. */
   stop(): void {
     const pid = this.child?.pid;
     this.child = null;
@@ -62,7 +62,7 @@ export class SpecProcess {
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // Gone already.
+      // The process has ended.
     }
   }
 

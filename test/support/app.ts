@@ -24,7 +24,7 @@ import { sharedFolder, specFolder } from './run-folder.js';
 import { SignedClient, type ApiResponse, type SignedCall } from './http/signed-client.js';
 import { FREE_PORTS } from './free-ports.js';
 
-/** The whole service in this process, with its own database and chain. */
+/** The whole service in this process, with a separate database and chain. */
 export interface TestApp {
   readonly app: NestFastifyApplication;
   readonly url: string;
@@ -34,24 +34,23 @@ export interface TestApp {
   readonly database: Database;
   readonly merchant: SignedClient;
   readonly secondMerchant: SignedClient;
-  /** Exchange keys of `merchant`; the first demands signatures. */
+  /** Exchange keys of `merchant`. The first one requires signatures. */
   readonly exchange: { readonly signing: ExchangeClient; readonly open: ExchangeClient };
-  /** A client of one more merchant, which checks every response against the OpenAPI document. */
+  /** A client of a new merchant, which checks every response against the OpenAPI document. */
   newMerchant(): Promise<SignedClient>;
-  /** A client of one more key of the exchange, of `merchant` by default. */
+  /** A client with a new key of the exchange, of `merchant` by default. */
   newExchangeKey(
     demandsSignature: boolean,
     merchantId?: string,
     memoSigning?: 'contract' | 'full',
   ): Promise<ExchangeClient>;
-  /** A client of one more person with a key of the admin API, by default an administrator with all scopes. */
+  /** A client of a new person with a key of the admin API, by default an administrator with all scopes. */
   newAdmin(person?: Partial<NewAdmin>): Promise<AdminClient>;
-  /** Stops the service as SIGTERM does; {@link close} still has to be called. */
+  /** Stops the service like SIGTERM. `close` still has to be called. */
   stop(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A person and the terms of the key. */
 interface NewAdmin {
   readonly role: Role;
   readonly operatorId: string;
@@ -61,11 +60,11 @@ interface NewAdmin {
   readonly expiresAt: string;
 }
 
-/** Settings by their names in the environment, over those that suit tests. */
+/** Settings by their names in the environment, over the defaults of tests. */
 export type TestSettings = Readonly<Record<string, string>>;
 
 const eventStoreDb = process.env['EVENTSTOREDB_URL'];
-/** The event stores that are available, each with its settings. */
+/** The available event stores, each with its settings. */
 export const STORES: readonly (readonly [name: string, settings: TestSettings])[] = [
   ['PostgreSQL', {}],
   ...(eventStoreDb === undefined ? [] : [['EventStoreDB', { EVENT_STORE_URL: eventStoreDb }] as const]),
@@ -82,15 +81,15 @@ const SETTINGS: TestSettings = {
   EXCHANGE_CHECK_INTERVAL_MS: '100',
   EXCHANGE_SCAN_INTERVAL_MS: '100',
   EXCHANGE_SETTLE_MS: '50',
-  // Long enough that a busy machine causes no 503 on reads.
+  // A longer wait than a busy machine needs, so that reads cause no 503.
   READ_YOUR_WRITES_MS: '15000',
   WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.05,0.1',
 };
 
-/** Rows of subscriptions behind this position. The end of an empty log is null. */
+/** Selects subscriptions behind this position. The end of an empty log is null. */
 const BEHIND = `select from event_store.checkpoints where coalesce(position::numeric, 0) < $1::numeric`;
 
-/** Throws when a response contradicts the service's OpenAPI document. */
+/** Throws if a response contradicts the service's OpenAPI document. */
 class CheckedClient extends SignedClient {
   constructor(
     private readonly contract: ContractChecker,
@@ -109,12 +108,12 @@ class CheckedClient extends SignedClient {
 function expectPromised(contract: ContractChecker, call: SignedCall, response: ApiResponse): void {
   const { method = 'GET', path } = call;
   equal(response.headers['cache-control'], 'no-store');
-  // Unknown paths and methods have no place in the document.
+  // The document does not describe unknown paths and methods.
   const unknown = response.status === 405 || (response.status === 404 && !contract.describes(path));
   if (!unknown && method !== 'HEAD') contract.expect(method, path, response);
 }
 
-/** A service of the suite that awaits it, closed at the suite's end. */
+/** Starts a service that is closed at the end of the suite. */
 export async function testApp(settings: TestSettings = {}): Promise<TestApp> {
   let app: TestApp | undefined;
   afterAll(() => app?.close());
@@ -125,7 +124,7 @@ export async function testApp(settings: TestSettings = {}): Promise<TestApp> {
 export function onTestApp(settings: TestSettings = {}): TestApp {
   const app = {} as TestApp;
   beforeAll(async () => void Object.assign(app, await startTestApp(settings)));
-  // Absent where the start has failed, which is then the error that counts.
+  // `close` is missing if the start has failed, whose error counts.
   afterAll(() => app.close?.());
   return app;
 }
@@ -133,9 +132,9 @@ export function onTestApp(settings: TestSettings = {}): TestApp {
 let shared: Promise<RunningApp> | undefined;
 
 /**
- * The service that suites of one worker share, with merchants and keys of the suite's own; the end of the run kills it.
- * Other suites write to it before and meanwhile. A suite with other settings, a tampered database, a verified log or
- * first operators uses {@link testApp}.
+ * The service that suites of one worker share until the end of the run, with separate merchants and keys for
+ * each. Other suites write to it before and meanwhile. A suite with other settings, a tampered database, a
+ * verified log or first operators uses `testApp`.
  */
 export async function sharedApp(): Promise<TestApp> {
   shared ??= startRunningApp({}, { folder: sharedFolder });
@@ -144,12 +143,16 @@ export async function sharedApp(): Promise<TestApp> {
   return { ...(await withMerchants(running)), stop: refuse, close: async () => undefined };
 }
 
-/** Ends the shared service of the worker, for a suite that measures the whole process. The next suite starts another. */
+/**
+ * Ends the shared service of the worker; the next suite starts another. run-suite.mjs calls it before fake
+ * timers replace those of the process, which the service would lose.
+ */
 export async function endSharedApp(): Promise<void> {
   const ending = shared;
   shared = undefined;
   await (await ending)?.close();
 }
+Object.assign(globalThis, { [Symbol.for('disburse.endSharedApp')]: endSharedApp });
 
 /** Starts a service that the caller closes. `nodeOf` returns the URL of a node in front of the chain. */
 export async function startTestApp(
@@ -189,7 +192,7 @@ async function withMerchants(running: RunningApp): Promise<TestApp> {
 
 interface RunningAppOptions {
   readonly nodeOf?: ((chainUrl: string) => Promise<string>) | undefined;
-  /** The folder of the chain; by default of the suite. */
+  /** The folder of the chain; by default that of the suite. */
   readonly folder?: (name: string) => string;
 }
 

@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../src/kernel/aggregate.js';
 import type { HistoryRules } from '../../src/kernel/history-rules.js';
 
-/** The rule that each event of a history breaks, or null. */
+/** Returns the rule that each event of a history breaks, or null. */
 export function brokenRules(
   rules: HistoryRules,
   id: string,

@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * The bound of every wait, generous for a busy machine. It is less than Jest's own timeout, so that a failure names the
- * waiting line.
- */
+/** The timeout of a wait: long for a busy machine, shorter than Jest's so that a failure names its line. */
 export const WAIT_MS = 180_000;
 
-/** Pauses between two polls. They grow, because each poll costs processor time. */
+/** Pauses between polls, which grow because each poll costs CPU time. */
 const [FIRST_MS, LAST_MS, GROWTH] = [10, 50, 1.2];
 
 type Nothing = null | undefined | false;

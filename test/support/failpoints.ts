@@ -1,4 +1,4 @@
-/** The failpoints of a keyed request, in the order in which it passes them. */
+/** The failpoints of a keyed request, in order. */
 export const REQUEST_FAILPOINTS = [
   'request.received',
   'request.authenticated',
@@ -10,7 +10,7 @@ export const REQUEST_FAILPOINTS = [
   'response.sent',
 ] as const;
 
-/** The failpoints of an order, in the order in which it passes them. */
+/** The failpoints of an order, in order. */
 export const ORDER_FAILPOINTS = [
   'order.provider_created',
   'order.claimed',
@@ -27,7 +27,7 @@ export const ORDER_ERASURE_FAILPOINTS = [
   'order.responses_dropped',
 ] as const;
 
-/** The failpoints of an onboarding, in the order in which it passes them. */
+/** The failpoints of an onboarding, in order. */
 export const ONBOARDING_FAILPOINTS = [
   'onboarding.code_issued',
   'onboarding.code_sent',
@@ -43,7 +43,7 @@ export const ONBOARDING_FAILPOINTS = [
   'onboarding.user_activated',
 ] as const;
 
-/** The failpoints of an operation, in the order in which it passes them. */
+/** The failpoints of an operation, in order. */
 export const OPERATION_FAILPOINTS = [
   'operation.requested',
   'operation.approved',

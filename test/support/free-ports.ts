@@ -1,4 +1,3 @@
-/** Settings of a service that listens on free ports. */
 export const FREE_PORTS = {
   ...{ PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0' },
   ...{ ADMIN_PORT: '0', PORTAL_PORT: '0', METRICS_PORT: '0' },

@@ -3,7 +3,7 @@ import { fold, type Aggregate, type DomainEvent } from '../../src/kernel/aggrega
 import { DomainError, type FieldErrors } from '../../src/kernel/domain-error.js';
 
 interface Decided<Event> {
-  /** Exactly these events; none where nothing is to do. */
+  /** Expects exactly these events, or none. */
   then(...events: readonly Event[]): void;
   thenRefused(code: DomainError['code'], fields?: FieldErrors): void;
 }

@@ -11,7 +11,7 @@ import type {
 import { ChangeNotifier } from '../../src/platform/jobs/group-call.js';
 import { LazyEvent } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 
-/** The durable part: a second store with it is a restart. */
+/** The durable part. A second store with it simulates a restart. */
 export interface Memory {
   readonly events: RecordedEvent[];
   readonly responses: Map<string, StoredResponse>;
@@ -19,8 +19,8 @@ export interface Memory {
 }
 
 /**
- * The event store of unit specs, and the model that PostgreSQL is compared with. With `atomic: false` it behaves like
- * EventStoreDB: it appends in order, each alone, without responses.
+ * The event store of unit specs, and the model that PostgreSQL is compared with. With `atomic: false` it
+ * behaves like EventStoreDB, and appends one by one, in order, without responses.
  */
 export class InMemoryEventStore implements EventStore {
   readonly carriesResponses: boolean;
@@ -86,7 +86,7 @@ export class InMemoryEventStore implements EventStore {
     }
     const last: (RecordedEvent | null)[] = [];
     for (const [n, append] of appends.entries()) {
-      // Where the store is not atomic, earlier appends remain.
+      // Earlier appends remain if the store is not atomic.
       if (!repeats[n] && !(this.atomic && isRepeat) && !this.holds(append))
         return this.conflict(append.stream);
       last.push(repeats[n] ?? this.write(append));
@@ -98,7 +98,7 @@ export class InMemoryEventStore implements EventStore {
     );
   }
 
-  /** The last event of an append whose events are all there already. */
+  /** Returns the last event of an append whose events all exist, or null. */
   private repeatOf({ stream, events }: StreamAppend): RecordedEvent | null {
     const ids = new Set(events.map(({ id }) => id));
     const known = this.eventsOf(stream).filter(({ id }) => ids.has(id));
@@ -152,7 +152,7 @@ const isAt = (expected: StreamAppend['expected'], head: number): boolean =>
 const sameResponse = (a: StoredResponse, b: StoredResponse): boolean =>
   a.fingerprint === b.fingerprint && a.status === b.status && a.body === b.body;
 
-/** The latest position; a repeat among new events lies before them. */
+/** Returns the latest position. Repeated events lie before new ones. */
 function committed(last: readonly (RecordedEvent | null)[], revisions: readonly number[]): CommitResult {
   const positions = last.flatMap((event) => (event ? [Number(event.position)] : []));
   const position = positions.length === 0 ? null : String(Math.max(...positions));

@@ -24,7 +24,7 @@ it(
     const env: NodeJS.ProcessEnv = { ...process.env, PLANTED: folder, NODE_OPTIONS: '', FORCE_COLOR: '0' };
     for (const name of Object.keys(env)) if (/^(DISBURSE_TEST|JEST)_/.test(name)) delete env[name];
     const run = new TestProcess(process.execPath, ['scripts/test.mjs', ...args], { env });
-    // No process holds its streams any more.
+    // No process uses its streams any more.
     const code = await run.ended;
     const alive = pidsIn(folder).filter(([, pids]) => pids.some(isAlive));
     expect({ text: run.text, code, alive: alive.map(([kind]) => kind) }).toEqual({

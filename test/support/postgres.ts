@@ -22,7 +22,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A fresh, migrated database for one spec file: a copy of a template that is migrated once per run. */
+/** Creates a database for one spec file, as a copy of a template that is migrated once per run. */
 export async function testDatabase({ poolSize = 8 } = {}): Promise<TestDatabase> {
   const url = await testDatabaseUrl();
   const database = await Database.connect({ url, poolSize });
@@ -39,7 +39,7 @@ export async function testDatabase({ poolSize = 8 } = {}): Promise<TestDatabase>
   };
 }
 
-/** {@link testDatabase} for all tests of a suite, dropped after them. */
+/** A `testDatabase` for all tests of a suite, dropped after them. */
 export function onTestDatabase(options: { poolSize?: number } = {}): TestDatabase {
   const db = {} as TestDatabase;
   beforeAll(async () => void Object.assign(db, await testDatabase(options)));
@@ -47,14 +47,11 @@ export function onTestDatabase(options: { poolSize?: number } = {}): TestDatabas
   return db;
 }
 
-/** The stored responses of keyed requests in this database. */
 export function responsesIn(pool: pg.Pool): Pick<OpenEventStore, 'responses'> {
   return { responses: new PostgresEventStore(pool) };
 }
 
-/**
- * The URL alone, for services that open their own connections. Dropped with the run, or by {@link dropTestDatabase}.
- */
+/** Creates a database for services with their own connections, until `dropTestDatabase` or the run ends. */
 export async function testDatabaseUrl(): Promise<string> {
   const server = await oncePerRun('postgres', startTemplate);
   const name = `test_${randomBytes(6).toString('hex')}`;

@@ -3,7 +3,7 @@ import type { JsonObject, RecordedEvent } from '../../src/platform/event-store/p
 
 let position = 0;
 
-/** A stored event as a subscription reads it, at a rising position. */
+/** A stored event that a subscription reads, at a rising position. */
 export function recorded(type: string, data: JsonObject): RecordedEvent {
   position += 1;
   return {

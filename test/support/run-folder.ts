@@ -12,13 +12,13 @@ export function runFolder(): string {
 }
 
 /**
- * A fresh folder of the suite, deleted with it; processes in it are killed. Other users may pass through it, because
- * PostgreSQL may run as another user.
+ * Creates a folder of the suite, which is deleted with it and its processes. Other users may pass through,
+ * because PostgreSQL may run as another user.
  */
 export const specFolder = (name: string): string =>
   newFolder(process.env['DISBURSE_TEST_SUITE'] ?? runFolder(), name);
 
-/** A fresh folder of the run, for resources that the suites of a worker share. */
+/** Creates a folder of the run, for resources that the suites of a worker share. */
 export const sharedFolder = (name: string): string => newFolder(runFolder(), name);
 
 function newFolder(parent: string, name: string): string {
@@ -27,7 +27,7 @@ function newFolder(parent: string, name: string): string {
   return folder;
 }
 
-/** Runs `make` once per Jest run, in the first worker; the others wait and read its result. */
+/** Runs `make` once per Jest run, in the first worker. The others wait and read its result. */
 export async function oncePerRun<T>(name: string, make: () => Promise<T>): Promise<T> {
   const done = join(runFolder(), `${name}.json`);
   const failed = join(runFolder(), `${name}.failed`);

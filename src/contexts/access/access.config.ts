@@ -13,7 +13,6 @@ import {
   defineConfig,
 } from '../../platform/config/settings.js';
 
-/** `name=value`. */
 const pair: Parser<readonly [name: string, value: string]> = (given) => {
   const at = given.indexOf('=');
   if (at < 1 || at === given.length - 1) throw new Error('of the form name=value');

@@ -14,7 +14,6 @@ import { Heads, SEALED_SIGNING_KEYS, SigningKeys } from './ledger/heads.store.js
 import { LastVerifies } from './verify/last-verify.store.js';
 import { Ledger } from './ledger/ledger.store.js';
 
-/** The ledger over the log: leaves, signed heads and proofs. */
 @Module({
   controllers: [LedgerController, AdminAuditController],
   providers: [

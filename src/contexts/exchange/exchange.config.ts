@@ -14,7 +14,7 @@ import {
 import type { ChainConfig } from '../../platform/config/config.js';
 import { readOnramps } from './providers/onramps.service.js';
 
-/** Reads a file of JSON; `form` describes the expected content. A missing or wrong file stops the boot. */
+/** Returns a parser of JSON files; `form` describes the content in errors. Any fault stops the boot. */
 function jsonFile<T>(form: string, read: (value: unknown) => T): Parser<T> {
   return (path) => {
     try {
@@ -123,7 +123,7 @@ export function checkExchangeSettings(config: ExchangeConfig & ChainConfig): voi
     throw new ConfigError('SIDESHIFT_SECRET and SIDESHIFT_AFFILIATE_ID must be set together.');
   if (exchangeProvider === 'sideshift' && sideshiftSecret === null)
     throw new ConfigError('SIDESHIFT_SECRET must be set where EXCHANGE_PROVIDER is sideshift.');
-  // The secret travels in a header.
+  // The secret is sent in a header, so the connection must be encrypted.
   if (mode === 'production' && sideshiftSecret !== null && !sideshiftUrl.startsWith('https://'))
     throw new ConfigError('SIDESHIFT_URL must begin with https:// in production.');
 }

@@ -52,7 +52,6 @@ import { OrdersView, orderViews } from './orders/orders.view.js';
 
 const providers = [
   {
-    // The provider is null where its settings are missing.
     provide: SideShiftProvider,
     inject: [exchangeConfig.KEY, CLOCK],
     useFactory: (config: ExchangeConfig, clock: Clock): SideShiftProvider | null => {
@@ -63,7 +62,7 @@ const providers = [
   },
   {
     provide: ExchangeProviders,
-    // A new provider adds its token here.
+    // Add the injection token of a new provider here.
     inject: [exchangeConfig.KEY, { token: SANDBOX_PROVIDER, optional: true }, SideShiftProvider],
     useFactory: (config: ExchangeConfig, ...all: (ExchangeProvider | null | undefined)[]) =>
       new ExchangeProviders(

@@ -57,7 +57,7 @@ const refunded = {
   data: OrderRefundedData,
 };
 
-/** Publishes the order's state after the event and the members that `more` returns, or nothing for null. */
+/** Publishes the order's state after the event with the members of `more`, or nothing if it is null. */
 function publish<Type extends PublishedEventType>(
   description: WebhookDescription,
   more: (data: OrderEventOf<Type>['data']) => object | null,
@@ -71,7 +71,7 @@ function publish<Type extends PublishedEventType>(
   });
 }
 
-/** Publishes the refundable amount after an event, unless `isSent` is false. The amount may repeat. */
+/** Publishes a refundable amount other than 0, unless `isSent` returns false. The same amount may repeat. */
 function refundable<Type extends PublishedEventType>(
   cause: Cause,
   isSent: (data: OrderEventOf<Type>['data']) => boolean = () => true,
@@ -82,7 +82,7 @@ function refundable<Type extends PublishedEventType>(
   );
 }
 
-/** The webhooks of orders (contract.md 13.9). The late outcome of a provider changes no order and sends none. */
+/** The webhooks of orders (contract.md 13.9). A late outcome changes no order, so it sends none. */
 export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publication[]>> = {
   'order.cancelled.v1': [refundable('cancelled')],
   'order.processing_started.v1': [
@@ -100,7 +100,7 @@ export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publi
     }),
   ],
   'order.late_deposit_recorded.v1': [refundable('late_deposit')],
-  // The dust of an open order may still be exchanged together with a deposit.
+  // Small deposits of an open order may still be exchanged, so they are published only after its end.
   'order.dust_recorded.v1': [refundable<'order.dust_recorded.v1'>('small_deposits', hasEnded)],
   'order.refund_recorded.v1': [
     publish<'order.refund_recorded.v1'>(refunded, ({ amount, transaction_hash }) => {

@@ -136,7 +136,7 @@ export const onboardingConfig = defineConfig('onboarding', {
 
 export type OnboardingConfig = ReturnType<typeof onboardingConfig>;
 
-/** The provider ports: the setting that selects the provider, and the settings that the provider requires. */
+/** The setting that selects the provider of each port, and the settings that this provider requires. */
 export const PORTS = {
   sms: {
     what: 'codes by SMS',
@@ -183,10 +183,7 @@ export function checkProviderSettings(config: OnboardingConfig): void {
     );
 }
 
-/**
- * Returns the provider of each port: a name, `sandbox` or `none`. The default is `sandbox` in the sandbox and `none` in
- * production.
- */
+/** Returns the provider of each port. The default is `sandbox` in the sandbox and `none` in production. */
 export function chooseProvider(config: OnboardingConfig): Readonly<Record<Port, string>> {
   const otherwise = config.mode === 'sandbox' ? 'sandbox' : 'none';
   const chosen = Object.entries(PORTS).map(([port, { setting }]) => [port, config[setting] ?? otherwise]);

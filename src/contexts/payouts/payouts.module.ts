@@ -65,7 +65,7 @@ class PayoutsModule implements OnModuleInit {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  /** Ends the boot of a process with a role on a wrong token. While no node is available, the check is deferred. */
+  /** Ends the boot of a process with a role if the token is wrong. Without a node the check is deferred. */
   async onModuleInit(): Promise<void> {
     this.health.register({ name: 'chain', check: () => this.chain.ping() });
     if (this.config.roles.length === 0) return;

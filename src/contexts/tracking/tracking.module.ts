@@ -14,7 +14,7 @@ import { AcceptedBatches } from './batches/accepted-batches.store.js';
 import { ForwardingStore } from './forwarding/forwarding.store.js';
 import { EventRetention } from './journey/event-retention.store.js';
 
-/** Event batches: accepted whole, counted once, stored as the journeys of users and forwarded to analytics. */
+/** Accepts batches of events, stores each event once and forwards new events to the analytics provider. */
 @Module({
   controllers: [EventsController, JourneyController, PortalEventsController],
   providers: [

@@ -1,4 +1,3 @@
-/** The contract of users: commands, events, views and the payee of payouts. */
 export {
   ActivateUser,
   CompleteDeactivation,

@@ -32,7 +32,7 @@ export const endpointsDisabled = new Counter({
   registers,
 });
 
-/** Observes the delay of a first attempt: since `due_at` for a suspended or recovered delivery, else since the event. */
+/** Observes the delay since the event, or since `due_at` for a suspended or recovered delivery. */
 export function observeFirstAttempt(
   { attempts, body, created_at, due_at }: Pick<DeliveryClaim, 'attempts' | 'body' | 'created_at' | 'due_at'>,
   startedAt: Date,

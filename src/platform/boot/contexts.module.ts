@@ -35,10 +35,7 @@ export class ContextsModule implements OnModuleInit {
   }
 }
 
-/**
- * Throws at boot for a missing registration, which would otherwise fail at its first use. `declared` has the names that
- * `subscriptionName` registered in the loaded files.
- */
+/** Fails the boot for a missing registration, before its first use. `declared` are all subscription names. */
 export function checkBoot(
   contexts: readonly Context[],
   events: Pick<EventCodec, 'knows'>,

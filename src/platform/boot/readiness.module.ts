@@ -88,8 +88,8 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * A subscription that waits for a newer version leaves the process ready: a newer process may do its work. If none
-   * does, `views` fails. A forged event ends the readiness, because no process may act on it.
+   * Reports a forged event as not ready, because no process may handle it. A subscription that waits for a
+   * newer version stays ready: a newer process may do the work, or else `views` fails.
    */
   private watchSubscriptions(runner: SubscriptionRunner): void {
     const halted = () => runner.states().filter(({ haltedAt }) => haltedAt !== null);

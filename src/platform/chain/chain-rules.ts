@@ -3,12 +3,9 @@ import type { ChainConfig, Finality } from '../config/config.js';
 /** The conditions for an outcome on a chain (contract.md 10.2, 10.6). */
 export interface ChainRules {
   readonly finality: Finality;
-  /**
-   * The age of its newest block from which a node counts as stalled. The value 0 disables the check, for chains that
-   * mine on demand.
-   */
+  /** The maximum age of a node's newest block; 0 disables the check, for chains that mine on demand. */
   readonly maxHeadAgeSeconds: number;
-  /** The time past the window before a payout may expire; also the minimum time between the two checks. */
+  /** The wait past the window before a payout may expire; also the minimum time between two checks. */
   readonly expiryMarginSeconds: number;
 }
 

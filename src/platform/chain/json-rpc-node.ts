@@ -23,7 +23,7 @@ const CALL_BYTES = 65_536;
 const MAX_BYTES = 8_388_608;
 
 const TIMEOUT_MS = 5000;
-/** The backoff of a node that limits the rate. Calls that it refused within a batch are repeated after `firstMs`. */
+/** The backoff of a node that limits the rate. Refused calls of a batch are repeated after `firstMs`. */
 const PAUSE = { firstMs: 500, maxMs: 10_000 };
 const MAX_RETRY_AFTER_MS = 60_000;
 /** The limit of a response with an error status. */
@@ -38,16 +38,15 @@ interface AskOptions {
   /** The maximum of calls per request; 1 sends each alone. */
   readonly batch?: number;
   readonly timeoutMs?: number;
-  /** The limit of a response in bytes, in place of the usual one. */
   readonly maxBytes?: number;
   /** Adds the JSON text to each result. */
   readonly texts?: boolean;
 }
 
 /**
- * A JSON-RPC node. Calls are sent in batches over kept connections, at a tenth of the cost of single calls. A batch that
- * fails for one of its calls is split until that call is alone, within the time of one request. A slow batch is not
- * split, because its parts would be slow too. A node that limits the rate gets no request during a backoff.
+ * A JSON-RPC node. Batches cost a tenth of single calls. A batch that fails for one call is split until that
+ * call is alone, within the time of one request. A slow batch is not split, because its parts would be slow
+ * too. A node that limits the rate gets no request during a backoff.
  */
 export class JsonRpcNode {
   private readonly pool: Pool;
@@ -101,7 +100,7 @@ export class JsonRpcNode {
     const limited = places(({ kind }) => kind === 'limited');
     const whole = WHOLE.find((kind) => responses.every((each) => isKind(each, kind)));
     if (until === Infinity && calls.length > PARTS && whole !== undefined) {
-      // A random call is tried first: if it fails too, splitting would only multiply the load.
+      // A random call is tried first. If it fails too, splitting would only multiply the load.
       const [probe] = await this.part([calls[Math.floor(Math.random() * calls.length)]!], options, end);
       if ('refused' in probe! && probe.refused.kind === whole)
         return this.limit(calls, probe.refused.message);
@@ -164,7 +163,7 @@ export class JsonRpcNode {
       if (responses.some((each) => 'result' in each)) this.pauses = 0;
       return responses;
     } catch {
-      // The cause may contain the address of the node, and a key in it.
+      // The error is dropped, because it may contain the node's address with a key.
       if (signal.aborted) return refuse('slow', `no response within ${timeoutMs} ms`);
       return refuse('unavailable', 'no connection');
     }
@@ -187,7 +186,7 @@ function parts<T, R>(all: readonly T[], size: number, each: (part: readonly T[])
   return results;
 }
 
-/** A semaphore. Unlike the queue of the pool, waiting in it does not use up the timeout of a request. */
+/** A semaphore. Waiting in it, unlike in the pool's queue, does not use up the request timeout. */
 class Slots {
   private readonly waiting: (() => void)[] = [];
 
@@ -206,13 +205,13 @@ class Slots {
   }
 }
 
-/** Reads the text of a body; returns null and closes the connection when it has more than `maxBytes`. */
+/** Returns null for a body of more than `maxBytes`. */
 async function readCapped(body: Readable, maxBytes: number): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // The return destroys the body.
+    // This return closes the connection.
     if (bytes > maxBytes) return null;
     chunks.push(chunk);
   }

@@ -4,7 +4,7 @@ import type { ChainRules } from './chain-rules.js';
 import type { JsonRpcNode, RpcCall } from './json-rpc-node.js';
 import { isKind, type RpcResponse } from './rpc-responses.js';
 
-/** Blocks are large, because they contain the hashes of their transactions. */
+/** The limit is low, because blocks contain the hashes of their transactions. */
 const BLOCKS_PER_BATCH = 10;
 
 const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
@@ -19,9 +19,8 @@ export interface ChainHeads {
 }
 
 /**
- * Reads the heads of a node. Throws {@link ChainUnavailable} unless it is on the chain and has a recent block and a
- * final head. `eth_syncing` is not used: providers lack it, and current nodes report it for days while they build
- * indexes.
+ * Throws ChainUnavailable for another chain, an old newest block or a missing final block. `eth_syncing` is
+ * not used: providers lack it, and synced nodes report it for days while they build indexes.
  */
 export async function chainHeads(node: JsonRpcNode, rules: NodeRules, clock: Clock): Promise<ChainHeads> {
   const { finality, maxHeadAgeSeconds } = rules;
@@ -51,7 +50,7 @@ async function confirmed(node: JsonRpcNode, head: Block, confirmations: number):
   return block;
 }
 
-/** Reads the blocks at these heights, by height; missing ones are omitted. Throws {@link NodeLimited}. */
+/** Reads the blocks at these heights. Missing ones are omitted. Throws NodeLimited. */
 export async function blocksAt(
   node: JsonRpcNode,
   numbers: readonly number[],
@@ -67,7 +66,7 @@ export async function blocksAt(
   return blocks;
 }
 
-/** Throws {@link NodeLimited} for a rate limit and {@link ChainUnavailable} for another refusal. */
+/** Throws NodeLimited for a rate limit, and ChainUnavailable for another refusal. */
 export function rpcResult(response: RpcResponse): unknown {
   if ('result' in response) return response.result;
   const { kind, message } = response.refused;

@@ -1,18 +1,17 @@
-/** The HTTP statuses of documented or observed rate limits (docs/providers.md). {@link isAlike} detects others. */
+/** The HTTP statuses of documented or observed rate limits (docs/providers.md). */
 const STATUSES: ReadonlySet<number> = new Set([402, 418, 420, 429, 503, 509, 529]);
 const CODES: ReadonlySet<unknown> = new Set([
   402, 429, -32005, -32007, -32011, -32012, -32016, -32029, -32090, -32097, -32429, -32605, -32607,
 ]);
 const RATE =
   /rate[ _-]?limit|rate exceeded|too[ _-]?(many|frequent)[ _-]?requests?|throttl|compute units?|credits? limit|(per|\/) ?(s|sec|second|min|minute|hour|day|month)\b|\bquota\b|slow(er)? down|(banned|blocked) your ip|your ip\b.{0,40}(banned|blocked)/i;
-/** Matches errors of one call or of the batch size, after which another call or fewer calls may succeed. */
+/** The errors of one call or of the batch size, after which another or a smaller request may succeed. */
 const CALL =
   /batch|revert|too (large|big|long|wide)|\b(range|size|results?|blocks|logs|gas)\b|not found|unknown|missing|indexing|invalid|unsupported|not (supported|available)|does not exist/i;
 const CALL_CODES: ReadonlySet<unknown> = new Set([-32600, -32601, -32602, -32004, -32008]);
 const LIMIT =
   /(request|usage|capacity|call|daily|monthly|tier|free|connection)s? limit|limit(s|ed)? (exceeded|reached|to)|(has|have|you've|been) (exceeded|reached)|exceeded (its|the|your)|capacity|current plan|too much load|overload|(too|is|server) busy|(too many|concurrent) (requests|connections)|at this time/i;
 
-/** The number of characters of a text that are searched. */
 const MAX_TEXT = 4096;
 
 export interface RpcError {
@@ -25,7 +24,6 @@ export function isRateLimitStatus(status: number): boolean {
   return STATUSES.has(status);
 }
 
-/** Checks the text of a whole response for a rate limit. */
 export function saysRateLimit(text: string): boolean {
   const start = text.slice(0, MAX_TEXT);
   return RATE.test(start) || (!CALL.test(start) && LIMIT.test(start));
@@ -36,7 +34,7 @@ export function isRateLimit(error: RpcError): boolean {
   return RATE.test(text) || (!CALL.test(text) && (CODES.has(error.code) || LIMIT.test(text)));
 }
 
-/** Checks that all of several calls failed with the same error, so that it describes none of them. */
+/** Checks that all calls failed alike, so that the error concerns the node and not one call. */
 export function isAlike(errors: readonly RpcError[]): boolean {
   const [first] = errors;
   if (errors.length < 2 || first === undefined || isAboutCall(first)) return false;

@@ -7,16 +7,12 @@ const REVERT =
 
 export const TOO_MANY = 'too many requests for the node';
 
-/**
- * The reason why a call has no result. `denied`: 401 or 403. `limited`: a rate limit. `status`: another HTTP status of the
- * whole request.
- */
+/** The reason for no result. `denied` is 401 or 403; `status` is another HTTP status of the request. */
 export interface RpcRefusal {
   readonly kind:
     'denied' | 'limited' | 'too_large' | 'slow' | 'unavailable' | 'status' | 'error' | 'nonsense';
   /** A message for the log, without addresses and without text from the node. */
   readonly message: string;
-  /** True when the contract reverted. */
   readonly isRevert?: boolean;
 }
 
@@ -36,10 +32,7 @@ export function refuseAll(
   return calls.map(() => ({ refused: { kind, message } }));
 }
 
-/**
- * Reads the responses of a batch, in any order. Ignores responses to unknown calls. Two responses to one call are an
- * error.
- */
+/** Reads the responses of a batch, in any order. Ignores unknown ids; a repeated id is an error. */
 export function responsesIn(text: string, count: number, texts: boolean): readonly RpcResponse[] {
   const said = parsed(text);
   if (said === undefined) return Array.from({ length: count }, () => nonsense('no JSON'));
@@ -78,7 +71,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the text of each `result` in the text of a batch or of one response. */
 function resultTexts(json: string): readonly (string | undefined)[] {
   const texts: (string | undefined)[] = [];
   const read = (at: number): number => {
@@ -100,7 +92,6 @@ function nonsense(message: string): RpcResponse {
   return { refused: { kind: 'nonsense', message } };
 }
 
-/** Returns the responses to a request with errors only. */
 function errorResponses(errors: readonly RpcError[]): readonly RpcResponse[] {
   const alike = isAlike(errors);
   return errors.map((error) => errorResponse(error, alike || isRateLimit(error)));

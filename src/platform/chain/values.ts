@@ -13,7 +13,6 @@ export function isQuantity(quantity: unknown): quantity is string | number {
   return value >= 0 && Number.isSafeInteger(value);
 }
 
-/** Checks for 32 bytes in hex. */
 export function isWord(word: unknown): word is string {
   return typeof word === 'string' && WORD.test(word);
 }
@@ -25,7 +24,7 @@ export function quantity(value: number): string {
 export interface Block {
   readonly number: number;
   readonly hash: string;
-  /** The seconds since 1970 in the header of the block. */
+  /** The time in Unix seconds. */
   readonly timestamp: number;
 }
 
@@ -37,7 +36,7 @@ export function readBlock(result: unknown): Block | null {
   return { number: Number(number), hash: hash.toLowerCase(), timestamp: Number(timestamp) };
 }
 
-/** The error when no node is usable. The message contains no address of a node, which may contain a key. */
+/** The error when no node is usable. The message contains no address, which may contain a key. */
 export class ChainUnavailable extends NotReady {
   override readonly name: string = 'ChainUnavailable';
 }

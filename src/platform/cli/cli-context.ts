@@ -7,13 +7,12 @@ import { printResult } from './output.js';
 
 export interface CliContext {
   readonly contexts: readonly Context[];
-  /** The migrations of the whole database. */
   readonly migrations: readonly Migration[];
   readonly print: (text: string) => void;
   readonly exit: (code: number) => void;
   /** Returns the settings of the service or, without DATABASE_URL, of the sandbox in DATA_DIR. */
   config(): PlatformConfig;
-  /** The master keys of the environment, for a program without a database. */
+  /** Returns the master keys of the environment, for a program without a database. */
   masterKeys(): SealingConfig;
   /** Boots the service without listeners and workers. */
   boot(): Promise<INestApplicationContext>;
@@ -28,7 +27,7 @@ export interface CliOutcome {
   readonly json: object;
 }
 
-/** Returns an action that boots the service without a role, runs `act` with the command as `this`, and prints. */
+/** Returns an action that boots the service without roles, runs `act` and prints its outcome. */
 export function cliAction(
   cli: CliContext,
   act: (this: Command, context: INestApplicationContext, ...args: string[]) => Promise<CliOutcome>,

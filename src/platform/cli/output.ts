@@ -7,10 +7,10 @@ export const EXIT_WRONG = 2;
 /** The exit code without findings, where not everything could be checked. */
 export const EXIT_INCOMPLETE = 1;
 
-/** Control characters and marks of text direction, which stored text may contain and a terminal would obey. */
+/** Control characters and marks of text direction, which a terminal would obey in stored text. */
 const STEERING = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Writes steering characters as JSON escapes, so that JSON text keeps its value. Line breaks and tabs stay. */
+/** Writes steering characters as JSON escapes, which keep the value of JSON. Line breaks and tabs stay. */
 export function printable(text: string): string {
   return text.replaceAll(STEERING, (each) => (each === '\n' || each === '\t' ? each : escaped(each)));
 }
@@ -23,7 +23,6 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Prints an object with `--json`, and text for people without it. */
 export function printResult<Result extends object>(
   command: Command,
   { print }: Pick<CliContext, 'print'>,
@@ -42,7 +41,7 @@ export function columns(rows: readonly (readonly string[])[]): readonly string[]
   return padded.map((row) => row.join('  ').trimEnd());
 }
 
-/** Prints rows as a table after an empty line, or in a narrower terminal each row as a list of its members. */
+/** Returns the lines of a table, or in a narrower terminal each row as a list of its members. */
 export function printTable(
   rows: readonly Readonly<Record<string, string>>[],
   width = process.stdout.columns ?? Infinity,
@@ -75,8 +74,8 @@ export function createProgress(what = 'events read') {
 }
 
 /**
- * Lets V8 collect garbage once the heap has grown by this percentage, for a program that reads a whole log. The default
- * lets garbage grow to several times the live heap; a fixed bound would end the program on a large log.
+ * Collects garbage once the heap has grown by this percentage, in a program that reads a whole log. By
+ * default, garbage grows to several times the live heap. A fixed bound would end the program on a large log.
  */
 export function collectEarly(percent: number): void {
   setFlagsFromString(`--heap-growing-percent=${percent}`);

@@ -64,7 +64,6 @@ export class RebuildProjectionHandler implements OperationHandler<RebuildProject
     if (!this.readModels.names().includes(subjectId)) throw DomainError.notFound('Projection');
   }
 
-  /** Returns the result of a rebuild in a program, and `{}` for one that a worker will run. */
   async execute({ subjectId: name }: RebuildProjection): Promise<object> {
     if (this.config.roles.length === 0) return this.readModels.rebuild(name, (line) => this.print(line));
     const operation = currentOperation();
@@ -114,7 +113,7 @@ class RetireFormerMasterKeyHandler implements OperationHandler<RetireFormerMaste
 
   async execute({ operation, subjectId }: RetireFormerMasterKey) {
     const { current, former } = toMasterKeys(this.config);
-    // The process has an older or a newer MASTER_KEY than the approved one.
+    // This process has an older or a newer MASTER_KEY than the approved one.
     const wrong = `MASTER_KEY of this process is ${current.id}, not ${subjectId}`;
     if (current.id !== subjectId) throw new DomainError('invalid_transition', wrong);
     return { retired: await this.rotation.retireFormer({ current, former }, operation!.id) };

@@ -8,7 +8,7 @@ import type { OperatorCommand } from '../operations/operation.js';
 import { OperatorDirectory, Operations, SHELL, type OperationJson } from '../operations/operations.js';
 import { cliAction, type CliContext, type CliOutcome } from './cli-context.js';
 
-/** Requests an operation as the shell. Throws {@link Waiting} if a second person must approve it. */
+/** Requests an operation as the shell. Throws Waiting if a second person must approve it. */
 type Write = <Result extends object | void>(
   command: OperatorCommand<object, Result>,
   merchantId: string | null,
@@ -24,7 +24,7 @@ function read(name: string, rule: Rule, text: string): string {
   return value as string;
 }
 
-/** Returns the {@link Write} of a command, and the operations that it requested. Throws `validation_failed`. */
+/** Returns the Write of a command, and the operations that it requested. Throws `validation_failed`. */
 export function createWriter(command: Command, context: INestApplicationContext) {
   const given = command.opts<{ reason?: string; ticket?: string }>();
   const reason = read('reason', reasonRule, given.reason ?? '');
@@ -42,14 +42,14 @@ export function createWriter(command: Command, context: INestApplicationContext)
   return { write: write as Write, requested };
 }
 
-/** Adds the options that {@link createWriter} reads. */
+/** Adds the options that createWriter reads. */
 export function withReason(command: Command): Command {
   return command
     .requiredOption('--reason <text>', 'why, in 3 to 500 characters; it is kept for ever: no personal data')
     .option('--ticket <text>', 'the ticket that it belongs to');
 }
 
-/** Adds `--reason`, `--ticket` and an action to the command. The action requests its change by {@link Write}. */
+/** Adds `--reason`, `--ticket` and an action, which requests its change by `write`. */
 export function writes(
   command: Command,
   cli: CliContext,

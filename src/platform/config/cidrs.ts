@@ -7,12 +7,10 @@ export function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [network, prefix]: 
   return address.kind() === network.kind() && address.match(network, prefix);
 }
 
-/**
- * The shortest prefixes of private networks: 10.0.0.0/8 and fc00::/7. A wider range, such as 0.0.0.0/0, is a mistake.
- */
+/** The shortest prefixes of private networks. A wider range, such as 0.0.0.0/0, is a mistake. */
 const WIDEST = { ipv4: 8, ipv6: 7 };
 
-/** Parses a comma-separated list of ranges. The message of its Error completes the sentence "X must be ...". */
+/** Parses comma-separated ranges. The message of its Error completes the sentence "X must be ...". */
 export function parseCidrs(list: string | null): readonly AddressRange[] {
   return (list ?? '')
     .split(',')
@@ -26,7 +24,6 @@ export function parseCidrs(list: string | null): readonly AddressRange[] {
     });
 }
 
-/** Validates a setting with address ranges, and returns its text. */
 export function cidrs(text: string): string {
   parseCidrs(text);
   return text;

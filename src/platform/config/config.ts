@@ -21,7 +21,7 @@ import {
 
 export { processConfig, type ProcessConfig } from './settings.js';
 
-/** The finality of a block: the chain's block tag, or a number of confirmations that includes the block itself. */
+/** The finality of a block: the chain's block tag, or the confirmations including the block itself. */
 export type Finality = 'safe' | 'finalized' | number;
 
 const finality: Parser<Finality> = (text) => {
@@ -193,7 +193,7 @@ export function readParts(parts: readonly ConfigPart[], env: NodeJS.ProcessEnv):
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`the setting ${twice} has two owners`);
   const config: object = Object.assign({}, ...parts.map((read) => read(env)));
-  // The image sets NODE_ENV: a container that should be production must not become a sandbox by an oversight.
+  // The image sets NODE_ENV, so that a production container cannot become a sandbox by mistake.
   if (!env['MODE']?.trim() && env['NODE_ENV'] === 'production')
     throw new ConfigError(
       `MODE must be set where NODE_ENV is production. ${about(processConfig.settings.mode)}`,
@@ -201,7 +201,7 @@ export function readParts(parts: readonly ConfigPart[], env: NodeJS.ProcessEnv):
   return config;
 }
 
-/** Nest's module of a configuration that is complete before the boot. */
+/** Creates Nest's module of a configuration that was read before the boot. */
 export function configModule(config: object, parts: readonly ConfigPart[]): Promise<DynamicModule> {
   const load = parts.map(({ namespace }) => registerAs(namespace, () => config));
   return ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load });

@@ -27,7 +27,6 @@ export function setting<T>(parse: Parser<T>, fallback: T, help: string, inProduc
   return { parse, fallback, help, inProduction };
 }
 
-/** A setting whose fallback is null. */
 export function optional<T>(
   parse: Parser<T>,
   help: string,
@@ -38,7 +37,7 @@ export function optional<T>(
 
 /** The settings of a context, or of a part of the platform. `KEY` is their Nest injection token. */
 export interface ConfigPart<C extends object = object> {
-  /** Reads the settings. Throws a {@link ConfigError} that names the setting at fault. */
+  /** Reads the settings. Throws a ConfigError that names the invalid setting. */
   (env?: NodeJS.ProcessEnv): C;
   readonly KEY: string | symbol;
   readonly namespace: string;
@@ -67,7 +66,7 @@ const PROCESS = {
 
 export type ProcessConfig = Values<typeof PROCESS>;
 
-/** Declares the settings of one owner. */
+/** Declares the settings of a context or a part of the platform. Each name has one owner. */
 export function defineConfig<R extends Rules>(
   namespace: string,
   rules: R,
@@ -88,7 +87,7 @@ function named(rules: Rules): Settings {
   return Object.fromEntries(Object.entries(rules).map(([key, rule]) => [key, { ...rule, name: name(key) }]));
 }
 
-/** Reads a setting from the environment; an empty text counts as not set. */
+/** Reads a setting from the environment, where an empty text counts as not set. */
 function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
   const { name, fallback, inProduction = fallback } = setting;
   const given = env[name]?.trim() ?? '';
@@ -159,7 +158,7 @@ export function url(...schemes: readonly string[]): Parser<string> {
   };
 }
 
-/** The parser of URLs separated by commas, which keeps the text; {@link urlsIn} splits it. */
+/** The parser of URLs separated by commas, which keeps the text; urlsIn splits it. */
 export function urls(...schemes: readonly string[]): Parser<string> {
   return (text) => {
     for (const each of urlsIn(text)) url(...schemes)(each);

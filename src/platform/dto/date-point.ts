@@ -12,14 +12,14 @@ export function quoted(value: string): string {
   return JSON.stringify(value.length > MAX_QUOTED ? `${value.slice(0, MAX_QUOTED)}...` : value);
 }
 
-/** The start or the end of a list in time. */
+/** The first or the last point in time of a list. */
 export interface DatePoint {
   readonly at: Date;
   /** The first instant after the point, or after its day for a date without a time. */
   readonly end: Date;
 }
 
-/** The upper bound. PostgreSQL and JavaScript write four-digit years alike. */
+/** The upper bound, because PostgreSQL and JavaScript write only four-digit years alike. */
 const LATEST = Date.UTC(9999, 0, 1);
 
 /** A date for a whole day in UTC, or a date and time (contract.md 24.2). */

@@ -7,12 +7,12 @@ import { Fault } from '../../kernel/fault.js';
 /** The JSON Schema (2020-12) of one member in the OpenAPI document. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Declares a member of a response. The types of @nestjs/swagger lack `const` and free-form objects of OpenAPI 3.1. */
+/** Declares a member of a response. The types of @nestjs/swagger lack OpenAPI 3.1, for example `const`. */
 export const ApiProperty = swagger.ApiProperty as (schema: Schema) => PropertyDecorator;
 
 export interface Rule {
   readonly schema: Schema;
-  /** Returns the parsed value, or a {@link Fault} that describes the error. */
+  /** Returns the parsed value, or a Fault that describes the error. */
   read(value: unknown): unknown;
 }
 
@@ -23,7 +23,7 @@ export interface FieldOptions {
   readonly examples?: readonly unknown[];
   /** The value of an absent optional member. */
   readonly default?: unknown;
-  /** Leaves the member out of the OpenAPI document. */
+  /** Omits the member from the OpenAPI document. */
   readonly hidden?: boolean;
 }
 
@@ -38,7 +38,7 @@ export function Field(rule: Rule, options: FieldOptions = {}): PropertyDecorator
     documented(rule.schema, options),
     // Type reads this metadata. Array prevents class-transformer from constructing a BigInt.
     Reflect.metadata('design:type', Array),
-    // A type prevents class-transformer from copying the sent object, which would call its member `constructor`.
+    // A type prevents class-transformer from copying the sent object and calling its member `constructor`.
     Type(() => Boolean),
     Transform(({ obj, key }: { obj: Readonly<Record<string, unknown>>; key: string }) => read(obj[key])),
     isValid((value) => value),
@@ -121,7 +121,6 @@ function reader(
   };
 }
 
-/** Validates with `read`; the error message is that of its {@link Fault}. */
 function isValid(read: (value: unknown) => unknown): PropertyDecorator {
   const findFault = (value: unknown): Fault | null => {
     const found = read(value);

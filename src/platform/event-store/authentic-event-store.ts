@@ -18,7 +18,7 @@ export const FORGED_EVENT = 'forged event: its MAC is missing or wrong, the serv
 const EVENT = 'event';
 const MAC_AT_END = /([{,])"mac":"([\w.-]+)"\}$/;
 
-/** Adds a MAC as the last member of the metadata, over stream, revision, id, type, data and the other metadata. */
+/** Adds a MAC over the whole event, its stream and its revision, as the last member of the metadata. */
 export function withMac(event: NewEvent, stream: string, revision: number, macs: Macs): NewEvent {
   const { id, type, data, metadata } = event;
   const dataText = JSON.stringify(data);
@@ -42,7 +42,7 @@ export function hasValidMac(event: Macced, macs: Pick<Macs, 'isAuthentic'>): boo
   return macs.isAuthentic(EVENT, macText(event, dataText, others), match[2]);
 }
 
-/** Returns the events that the service did not write, after one refresh of the key ring. */
+/** Returns the events with an invalid MAC. Reads the key ring again before it reports any. */
 export async function forgedEvents<E extends Macced>(
   events: readonly E[],
   macs: Pick<Macs, 'isAuthentic'>,
@@ -54,7 +54,7 @@ export async function forgedEvents<E extends Macced>(
   return suspects.filter((event) => !hasValidMac(event, macs));
 }
 
-/** The text that the MAC covers. The service writes no line feed into a part, so the division is unambiguous. */
+/** The text that the MAC covers. Its parts contain no line feed, so that it is unambiguous. */
 function macText(
   { stream, revision, id, type }: Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type'>,
   dataText: string,
@@ -64,9 +64,8 @@ function macText(
 }
 
 /**
- * An {@link EventStore} that adds MACs by the key ring to events (ADR 152). They detect events forged by a writer
- * without the master key. `readStream` throws for a forged event; `readAll` marks it with `isForged`, and
- * subscriptions halt there.
+ * An event store that adds MACs, which a writer without the master key cannot forge (ADR 152). `readStream`
+ * throws for a forged or missing event. `readAll` marks a forged one, at which subscriptions halt.
  */
 export class AuthenticEventStore implements EventStore {
   readonly atomic: boolean;
@@ -126,7 +125,6 @@ export class AuthenticEventStore implements EventStore {
   }
 
   private stamped({ stream, events, expected }: StreamAppend): StreamAppend {
-    // The MAC covers the revision.
     const first = expected === 'no_stream' ? 0 : expected + 1;
     return {
       stream,
@@ -136,7 +134,7 @@ export class AuthenticEventStore implements EventStore {
   }
 }
 
-/** Returns the first missing revision within a stream, or null. Only the ledger detects missing events at the end. */
+/** Returns the first missing revision, or null. Only the ledger detects missing events at the end. */
 function findMissing(
   events: readonly RecordedEvent[],
   { fromRevision = 0, lastOnly = false }: ReadOptions = {},

@@ -10,7 +10,7 @@ export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [
   { type: CLAIM_OWNER_ABANDONED },
 ];
 
-/** Checks for a fence, the mark of a stream whose writer died before its first event. Aggregates ignore fences. */
+/** Checks for a fence, which marks a stream whose writer died before its first event. */
 export function isFence(event: { readonly type: string }): boolean {
   return event.type === CLAIM_OWNER_ABANDONED;
 }
@@ -19,30 +19,27 @@ export function claimStream(claim: Pick<Claim, 'category' | 'key'>): string {
   return `${claim.category}-${claim.key}`;
 }
 
-/** A stream that requests a claim. An `established` one has events other than fences, so that its claims hold. */
+/** A stream that requests a claim. `established` is true if it has events other than fences. */
 export interface Claimant {
   readonly stream: string;
   readonly established: boolean;
   readonly metadata: EventMetadata;
 }
 
-/** The append for a claim that is assumed to be free. */
 export function firstClaim(claim: Claim, { stream: owner, metadata }: Claimant): StreamAppend {
   return { stream: claimStream(claim), events: [claimedBy(owner, metadata)], expected: 'no_stream' };
 }
 
 /**
- * Returns the append for a claim whose stream may exist, after a read of that stream.
+ * Reads a contested claim and returns the append for it. Throws ClaimHeld if an established stream holds it.
  *
- * On a store that is not atomic, a holder without events died or is slow between its claim and its first event. A
- * fence, a mark in the holder's stream, settles the case. A slow holder conflicts with the fence, loads again and
- * returns here. It must append to the claim again although it holds it, because the stream that fenced it may acquire
- * the claim.
+ * On a store that is not atomic, a holder without events died, or is slow between its claim and its first
+ * event. The claimant therefore appends a fence to the holder's stream. A slow holder then gets a conflict,
+ * loads again and calls this function. It must append to the claim again, because another stream may have
+ * acquired it.
  *
- * A holder with an event of `freedBy` never requests the claim again, so a read before the append suffices. If two
- * streams then request the claim, one gets a conflict at its revision and finds the other.
- *
- * Throws {@link ClaimHeld} if an established owner holds the claim.
+ * A holder with an event of `freedBy` never requests the claim again, so a read before the append suffices.
+ * If two streams then request the claim, one of them gets a conflict.
  */
 export async function contestedClaim(
   store: EventStore,
@@ -62,7 +59,6 @@ export async function contestedClaim(
   return { stream, events: [claimedBy(claimant.stream, claimant.metadata)], expected: revision };
 }
 
-/** Returns the stream that holds the claim, or null. */
 export async function claimOwner(
   store: EventStore,
   claim: Pick<Claim, 'category' | 'key'>,
@@ -86,7 +82,7 @@ async function readClaim(
   return { owner: String(last.data['owner']), revision: last.revision };
 }
 
-/** Fences `holder`, which must then read its claims again to write. Returns false if it has events. */
+/** Appends a fence to `holder`, so that its pending write conflicts. Returns false if it has events. */
 export async function fence(store: EventStore, holder: string, metadata: EventMetadata): Promise<boolean> {
   for (;;) {
     const events = await store.readStream(holder);

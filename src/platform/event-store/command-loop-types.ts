@@ -1,21 +1,20 @@
 import type { EventMetadata, StoredResponse, StreamAppend } from './port.js';
 
-/** A loaded aggregate. `revision` is null when its stream does not exist yet. */
+/** A loaded aggregate. `revision` is null before its first event; `lastId` is the id of the last one. */
 export interface Loaded<State> {
   readonly state: State;
   readonly revision: number | null;
-  /** The id of its last event, or null. */
   readonly lastId: string | null;
 }
 
-/** A value that at most one aggregate holds, by the stream `<category>-<key>`. A personal value is a keyed hash. */
+/** A value that at most one aggregate holds. Personal values are keyed hashes. */
 export interface Claim {
   readonly category: string;
   readonly key: string;
-  /** The invalid field, and its message, if another aggregate holds the claim. */
+  /** The request field that is invalid if another aggregate holds the claim, with its message. */
   readonly field: string;
   readonly message: string;
-  /** The event type by which a holder frees the claim; it never requests it again. Absent for permanent claims. */
+  /** The event type by which a holder frees the claim and never requests it again. */
   readonly freedBy?: string;
 }
 
@@ -26,26 +25,23 @@ export interface ExecuteOptions<State> {
   readonly follows?: true;
   /** The claims that are acquired with the events, unless this aggregate holds them already. */
   readonly claims?: readonly Claim[];
-  /** The response, built from the state after the events. A store with `carriesResponses` stores it, given a ticket. */
+  /** The response, built from the new state. With a ticket, it is stored if the store can do so. */
   readonly response?: {
     readonly ticket?: { response(status: number, body: string): StoredResponse | undefined };
     readonly status: number;
     readonly body: (state: State) => string;
   };
   /**
-   * Reads the other streams that the decision depends on, before each attempt (from 0). Returns their revisions as
-   * appends without events, which the same commit checks. A store that is not atomic checks them just before.
+   * Returns the revisions of other streams that the decision depends on, as appends without events. The
+   * commit checks them; a store that is not atomic checks them just before it.
    */
   readonly preconditions?: (attempt: number) => Promise<readonly StreamAppend[]>;
   /**
-   * Returns an append to a new stream. A store that is not atomic writes it before the check of the preconditions. A
-   * writer that changes a precondition between the check and the events then finds the announcement of these events.
+   * Returns an append to a new stream. A store that is not atomic writes it before it checks the
+   * preconditions. A writer that changes a precondition after the check then finds this announcement.
    */
   readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
-  /**
-   * The first attempt assumes a new aggregate and decides on its initial state without a read. If that fails, the loop
-   * loads the stream and decides again. Not for events with personal fields that need claims.
-   */
+  /** Decides on the initial state first, without a read. Not allowed for personal events that need claims. */
   readonly expectNew?: boolean;
 }
 
@@ -53,12 +49,12 @@ export interface Executed<State, Event> {
   readonly state: State;
   readonly body: string;
   readonly events: readonly Event[];
-  /** The position for the views to reach, or null without events. */
+  /** The position that read models must reach to include the events; null without events. */
   readonly position: string | null;
   readonly lastId: string | null;
 }
 
-/** The error for a key that already has a response, which is then replayed. */
+/** The error for an Idempotency-Key with a stored response, which the caller replays. */
 export class AlreadyResponded extends Error {
   override readonly name = 'AlreadyResponded';
   constructor(readonly response: StoredResponse) {

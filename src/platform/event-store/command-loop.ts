@@ -23,7 +23,6 @@ import {
 import { Snapshots } from './snapshots.js';
 
 const ATTEMPTS = 25;
-/** The number of events after which a snapshot is saved. */
 const SNAPSHOT_EVERY = 100;
 const RETRY = { firstMs: 2, maxMs: 50 };
 const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions: [] };
@@ -31,10 +30,10 @@ const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions:
 /** An operator's operation while its change is written (ADR 176). */
 export interface CurrentOperation {
   readonly id: string;
-  /** The required revision of each stream of the subject, null for a missing one; without those written since. */
+  /** The required revisions of the subject's streams that are not yet written; null for no stream. */
   readonly expected: Map<string, number | null>;
   readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
-  /** The operation's own stream. The first commit requires this revision, at which the operation is open. */
+  /** The operation's stream, and the revision at which it is open. The first commit requires it. */
   readonly own?: { readonly stream: string; readonly revision: number };
 }
 
@@ -57,13 +56,12 @@ export class SubjectChanged extends DomainError {
 }
 
 interface Found<S> extends Loaded<S> {
-  /** True where the stream has events other than fences. */
   readonly established: boolean;
-  /** The error for decisions if this version cannot read an event of the stream, or null. */
+  /** The error of a decision if this version cannot read an event of the stream. */
   readonly unknown: DomainError | null;
 }
 
-/** Runs commands: loads, decides and appends, again after a conflict. Events of a newer version refuse one (ADR 96). */
+/** Loads, decides and appends, and repeats after a conflict. Unknown events fail the command (ADR 96). */
 @Injectable()
 export class CommandLoop {
   constructor(
@@ -72,14 +70,14 @@ export class CommandLoop {
     @Optional() private readonly snapshots?: Snapshots,
   ) {}
 
-  /** Loads the state for a decision. Throws DomainError `unavailable` for an event that this version cannot read. */
+  /** Throws DomainError `unavailable` for an event that this version cannot read. */
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
     const found = await this.find(aggregate, id);
     if (found.unknown !== null) throw found.unknown;
     return { state: found.state, revision: found.revision, lastId: found.lastId };
   }
 
-  /** Loads the state for display, from the events that this version can read. Throws as {@link load} without any. */
+  /** Loads the state from the events that this version can read. Throws like `load` if it can read none. */
   async loadForDisplay<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     const found = await this.find(aggregate, id);
     if (found.state === aggregate.initial && found.unknown !== null) throw found.unknown;
@@ -87,8 +85,8 @@ export class CommandLoop {
   }
 
   /**
-   * Runs a command. Throws the errors of `decide`, {@link ClaimHeld}, {@link AlreadyResponded},
-   * EventStoreUnavailable, or DomainError `unavailable` after too many conflicts.
+   * Throws the errors of `decide`, ClaimHeld, AlreadyResponded, SubjectChanged, EventStoreUnavailable, or
+   * DomainError `unavailable` after too many conflicts.
    */
   execute<S, E extends DomainEvent>(
     aggregate: Aggregate<S, E>,
@@ -159,7 +157,7 @@ export class CommandLoop {
   private async find<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Found<S>> {
     const stream = toStream(aggregate, id);
     let snapshot = (await this.snapshots?.find(aggregate, stream)) ?? null;
-    // The read begins with the snapshot's last event, which the stream must still have.
+    // The read includes the last event of the snapshot, which the stream must still have.
     let stored = await this.store.readStream(stream, { fromRevision: snapshot?.revision ?? 0 });
     if (snapshot !== null && stored[0]?.id === snapshot.eventId) stored = stored.slice(1);
     else if (snapshot !== null) {
@@ -203,11 +201,11 @@ export class CommandLoop {
   ): Promise<CommitResult> {
     const { stream, events } = append;
     if (events.length === 0 && response === undefined) return NOTHING;
-    // A conflict is ignored: an earlier attempt wrote the announcement.
+    // A conflict means that an earlier attempt wrote the announcement.
     if (!this.store.atomic && announcement !== undefined && events.length > 0)
       await this.store.commit({ appends: [{ ...announcement(), expected: 'no_stream' }] });
-    // Sealing creates a key for a person, so personal events check their claims first. The loser of a race leaves a
-    // key, which is retained: another process may be about to seal with it.
+    // Sealing creates a key for a person, so claims of personal events are checked first. The loser of a race
+    // may leave a key. It is retained, because another process may be about to seal with it.
     const isPersonal = this.codec.seals(events);
     const won: StreamAppend[] = [];
     for (const claim of events.length > 0 ? claims : []) {
@@ -245,7 +243,7 @@ function toCause<S>({ metadata, follows }: ExecuteOptions<S>, { lastId }: Found<
   };
 }
 
-/** The preconditions of a commit to `stream`: the other streams of the subject, and that of the operation. */
+/** The preconditions of a commit: the subject's other streams and the operation's stream. */
 function otherRevisions({ expected, written, own }: CurrentOperation, stream: string): StreamAppend[] {
   const first = own !== undefined && written.length === 0 ? [[own.stream, own.revision] as const] : [];
   return [...expected, ...first]

@@ -3,10 +3,9 @@ import type { Database } from '../postgres/database.js';
 import type { CopyEnd, RecordedEvent } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 
-/** The form of a copy's end: `postgres` for the store in DATABASE_URL, or the URL of an EventStoreDB. */
+/** The source or target of a copy: `postgres` for the store of DATABASE_URL, or an EventStoreDB URL. */
 export const COPY_END = /^(postgres$|esdb(\+discover)?:\/\/.)/;
 
-/** Opens one end of a copy, named in the form {@link COPY_END}. `database` is the one of DATABASE_URL. */
 export async function openCopyEnd(name: string, database: Database): Promise<CopyEnd> {
   if (name === 'postgres') return new PostgresCopyEnd(database);
   const { EventStoreDbCopyEnd } = await import('./eventstoredb/eventstoredb-copy-end.js');

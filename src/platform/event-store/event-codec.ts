@@ -5,13 +5,12 @@ import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
 export interface EventTypeDefinition {
   /** The stored name with its version: `user.created.v1`. */
   readonly type: string;
-  /** The fields that the store keeps sealed with the key of the subject. */
+  /** The fields that are encrypted with the key of the person. */
   readonly sealed?: {
     readonly fields: readonly string[];
     /** The name of the field with the person's id. */
     readonly subject: string;
   };
-  /** Converts the data of this type into that of `to`. */
   readonly upcast?: { readonly to: string; readonly with: (data: JsonObject) => JsonObject };
 }
 
@@ -21,9 +20,8 @@ type Sealed = NonNullable<EventTypeDefinition['sealed']>;
 const NO_KEYS = { obtain: async () => null, find: async () => new Map<string, PersonalKey>() };
 
 /**
- * The registry of event types, and the conversion between domain and store. It seals personal fields of new events,
- * and opens and upcasts stored ones. Appending an unregistered type is an error. A stored event of such a type comes
- * from a newer version: folds ignore it; decisions fail and subscriptions wait (ADR 96).
+ * The registry of event types, which seals, opens and upcasts events. Unregistered types come from a newer
+ * version: states omit them, decisions fail and subscriptions wait (ADR 96).
  */
 @Injectable()
 export class EventCodec {
@@ -48,7 +46,6 @@ export class EventCodec {
     return this.definitions.has(type);
   }
 
-  /** Returns the name of the type after all upcasts. */
   currentName(type: string): string {
     const to = this.definitions.get(type)?.upcast?.to;
     return to === undefined ? type : this.currentName(to);
@@ -66,7 +63,6 @@ export class EventCodec {
     return changed(event, type, data);
   }
 
-  /** Checks for events whose type has personal fields. */
   seals(events: readonly { readonly type: string }[]): boolean {
     return events.some(({ type }) => this.known(type).sealed !== undefined);
   }
@@ -133,7 +129,7 @@ export class EventCodec {
   }
 }
 
-/** Changes a stored event. Its getters, which parse lazily, would be lost in a spread. */
+/** Returns a changed copy. A spread alone would lose the lazy getters of the event. */
 function changed<E extends object>(event: E, type: string, data: JsonObject): E {
   const { metadata, recordedAt } = event as Partial<RecordedEvent>;
   return { ...event, ...(metadata && { metadata }), ...(recordedAt && { recordedAt }), type, data };

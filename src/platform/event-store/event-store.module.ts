@@ -11,7 +11,6 @@ import { OPEN_EVENT_STORE, openEventStore, type OpenEventStore } from './open-ev
 import { EVENT_STORE } from './port.js';
 import { Snapshots } from './snapshots.js';
 
-/** The event store of EVENT_STORE_URL and the command loop, for every module. */
 @Global()
 @Module({
   providers: [

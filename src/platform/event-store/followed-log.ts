@@ -4,7 +4,7 @@ import { Database } from '../postgres/database.js';
 import { Unreachable } from '../postgres/unavailable.js';
 import { comparePositions, EVENT_STORE, EventStoreUnavailable, type EventStore } from './port.js';
 
-/** Checks that the event store has the log of this database: subscriptions would wait for ever at another one. */
+/** Checks that the event store belongs to this database. Otherwise subscriptions would wait for ever. */
 @Injectable()
 export class FollowedLog {
   /** The end of the log at the last check. */
@@ -15,12 +15,12 @@ export class FollowedLog {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** Records the first log of this database. Throws {@link ConfigError} for any other, or a shorter one. */
+  /** Records the log on first use. Throws ConfigError for another log, or for one that lacks events. */
   async verify(): Promise<void> {
     const found = await this.found();
     await this.requireFollowed(found);
     await this.requireWhole();
-    // Recorded after the check: a shorter log is not the log of this database. Another process may be faster.
+    // The log is recorded only after the checks. Another process may have recorded one first.
     const sql =
       'insert into event_store.followed_log (log_id) values ($1) on conflict do nothing returning 1';
     if ((await this.database.query(sql, [found])).length === 0) await this.requireFollowed(found);
@@ -42,7 +42,7 @@ export class FollowedLog {
       'select name, position from event_store.checkpoints where position is not null',
     );
     const [ahead = null] = checkpoints.toSorted((a, b) => comparePositions(b.position, a.position));
-    // Read after the checkpoints, because it only grows.
+    // The head is read after the checkpoints, because it only grows.
     const head = await this.store.head();
     if (ahead !== null && comparePositions(ahead.position, head) > 0) {
       throw new EventsMissing(
@@ -69,5 +69,5 @@ export class FollowedLog {
   }
 }
 
-/** The error of a log that ends before a checkpoint of the database. */
+/** The error for a log that ends before a checkpoint, or before its earlier end. */
 export class EventsMissing extends ConfigError {}

@@ -1,10 +1,10 @@
 import { sleep } from '../jobs/backoff.js';
 import { comparePositions, type EventStore, type RecordedEvent } from './port.js';
 
-/** The events of a page, few enough to be freed before the garbage collector moves them. */
+/** The size of a page, whose events are freed before the garbage collector promotes them. */
 const PAGE = 500;
 
-/** Yields the log in pages that are not empty. The next page is read while the caller handles the last one. */
+/** Yields the log in pages. The next page is read while the caller handles the current one. */
 export async function* logPages(
   store: Pick<EventStore, 'readAll'>,
   { after = null, end }: { readonly after?: string | null; readonly end?: string | null } = {},
@@ -16,7 +16,7 @@ export async function* logPages(
   for (let page = await next; page.length > 0; page = await next) {
     const last = page.at(-1)!.position;
     next = isAtEnd(last) ? Promise.resolve([]) : store.readAll(last, PAGE);
-    // Awaited above; until then a failure must not count as unhandled.
+    // The loop awaits `next` later. Until then, its failure must not count as unhandled.
     next.catch(() => undefined);
     const within = isAtEnd(last)
       ? page.filter(({ position }) => comparePositions(position, end!) <= 0)
@@ -34,8 +34,8 @@ const IDLE_POLL_MS = 100;
 const MAX_FAST_POLLS = 40;
 
 /**
- * Yields the events after a position, then new ones, in batches, until `signal` aborts. Positions are in commit order,
- * so that a poll after the last one misses nothing. A commit of this process is read at once. Throws as `readAll` does.
+ * Yields the events after a position and then new ones, until `signal` aborts. Polls miss nothing, because
+ * positions are in commit order. A commit of this process is read at once. Throws as `readAll` does.
  */
 export async function* followLog(
   store: Pick<EventStore, 'readAll' | 'committed'>,

@@ -10,7 +10,7 @@ export const OPEN_EVENT_STORE = Symbol('OPEN_EVENT_STORE');
 
 export interface OpenEventStore {
   readonly store: EventStore;
-  /** The store of responses by Idempotency-Key: the event store if it is PostgreSQL, otherwise DATABASE_URL. */
+  /** The store of idempotent responses: the event store if it is PostgreSQL, otherwise DATABASE_URL. */
   readonly responses: PostgresEventStore;
   close(): Promise<unknown>;
 }
@@ -34,7 +34,7 @@ export async function openEventStore(config: StoreConfig, pool: Pool): Promise<O
   return { store, responses: store, close: () => store.close().then(() => own.end()) };
 }
 
-/** Creates the schema of a database that contains only events. Migrations do not run there. */
+/** Opens a database for events alone and creates its schema, because migrations do not run there. */
 async function preparedPool(connectionString: string, max: number): Promise<Pool> {
   const options = { connectionString, max, query_timeout: RESPONSE_TIMEOUT_MS };
   const pool = openPool(options, { plan_cache_mode: 'force_custom_plan' }, LIMITS);

@@ -4,15 +4,15 @@ import type { ChangeNotifier } from '../jobs/group-call.js';
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** The person and the cause of an event, without personal data. */
+/** The cause of an event. It contains no personal data. */
 export interface EventMetadata {
-  /** The writer: the route of a request (`POST /v1/orders`), a process (`payouts.verification`) or `operator`. */
+  /** The route of a request (`POST /v1/orders`), a process (`payouts.verification`) or `operator`. */
   readonly actor?: string;
   readonly request_id?: string;
   readonly merchant_id?: string;
   /** The API key of the request, unless it is the merchant's id. */
   readonly key_id?: string;
-  /** The session of the portal, which names the person. */
+  /** The portal session, which identifies the person. */
   readonly portal_session_id?: string;
   /** The id of the causing event, or of the delivery whose response disabled an endpoint. */
   readonly causation_id?: string;
@@ -22,13 +22,13 @@ export interface EventMetadata {
   readonly mac?: string;
 }
 
-/** A new event. `id` is a uuid; to append the same id to the same stream again changes nothing. */
+/** A new event. A repeated append of the same `id`, a UUID, to the same stream has no effect. */
 export interface NewEvent {
   readonly id: string;
   readonly type: string;
   readonly data: JsonObject;
   readonly metadata: EventMetadata;
-  /** The JSON of `data` and `metadata`, where the caller has it. */
+  /** The JSON of `data` and `metadata`, if the caller has it. */
   readonly dataText?: string;
   readonly metadataText?: string;
 }
@@ -47,13 +47,13 @@ export interface RecordedEvent extends NewEvent {
 export interface StreamAppend {
   readonly stream: string;
   readonly events: readonly NewEvent[];
-  /** The writer's expectation of the stream: empty, or exactly this revision. */
+  /** The required state of the stream: no events, or exactly this last revision. */
   readonly expected: 'no_stream' | number;
 }
 
 /**
- * The response of an idempotent request, stored with its events. `scope` is the merchant's id, `key` the uuid of the
- * Idempotency-Key; `fingerprint` identifies method, path and body.
+ * The response of an idempotent request, stored with its events. `scope` is the merchant's id, `key` the UUID
+ * of the Idempotency-Key; `fingerprint` identifies method, path and body.
  */
 export interface StoredResponse {
   readonly scope: string;
@@ -64,10 +64,10 @@ export interface StoredResponse {
   readonly body: string;
 }
 
-/** One unit of work: all or nothing on an atomic store, in the given order on another. */
+/** One unit of work. An atomic store writes all of it or nothing; others write the appends in order. */
 export interface Commit {
   readonly appends: readonly StreamAppend[];
-  /** The response, for a store with `carriesResponses`. */
+  /** The response, which only a store with `carriesResponses` accepts. */
   readonly response?: StoredResponse;
 }
 
@@ -79,43 +79,38 @@ export type CommitResult =
       /** The revision of each stream of `appends` after the commit; -1 for a missing stream. */
       readonly revisions: readonly number[];
     }
-  /** The stream was not at its expected revision; `actual` is null for a missing one. An atomic store wrote nothing. */
+  /** The stream is at `actual` (null if missing) instead. An atomic store wrote nothing. */
   | { readonly outcome: 'conflict'; readonly stream: string; readonly actual: number | null }
   /** The key of `response` has this response already; nothing was written. */
   | { readonly outcome: 'responded'; readonly response: StoredResponse };
 
 export interface ReadOptions {
-  /** The first revision; 0 when absent. */
   readonly fromRevision?: number;
   readonly lastOnly?: boolean;
 }
 
-/** The port of the event store, with one conformance suite. Methods throw {@link EventStoreUnavailable}. */
+/** The port of the event store. Its methods throw EventStoreUnavailable. */
 export interface EventStore {
-  /** True where a commit to several streams is all or nothing. */
   readonly atomic: boolean;
-  /** True where a commit may include a response. */
   readonly carriesResponses: boolean;
-  /** Notifies of commits by this process, and of others once {@link head} finds them. */
+  /** Notifies of commits by this process, and of others once `head` finds them. */
   readonly committed: ChangeNotifier;
 
   commit(commit: Commit): Promise<CommitResult>;
   readStream(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
-  /** Reads up to `limit` events after a position, or fewer if they are large. Only an empty page marks the end. */
+  /** Reads up to `limit` events, or fewer if they are large. Only an empty page marks the end. */
   readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]>;
-  /** Reads the position of the newest event, or null. */
   head(): Promise<string | null>;
-  /** Reads the identity of the log: a uuid that remains with the events, created by the first call. */
+  /** Reads the UUID of the log, which remains with the events. The first call creates it. */
   identity(): Promise<string>;
-  /** Resolves while the store accepts appends. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** One end of a copy of a log from one event store to another (ADR 189). */
+/** The source or target of a copy from one event store to another (ADR 189). */
 export interface CopyEnd {
   readonly store: EventStore;
-  /** Adds events to the end of the log, which is at `after`, with their positions and times. */
+  /** Appends events, with their positions and times, to the log, which ends at `after`. */
   add(after: string | null, events: readonly RecordedEvent[]): Promise<void>;
   identify(logId: string): Promise<void>;
 }
@@ -126,7 +121,7 @@ export class EventStoreUnavailable extends Error {
   override readonly name = 'EventStoreUnavailable';
 }
 
-/** The comparator of positions. Null is before all others. */
+/** Compares two positions for sorting. Null is before all others. */
 export function comparePositions(a: string | null, b: string | null): number {
   if (a === b) return 0;
   if (a === null) return -1;

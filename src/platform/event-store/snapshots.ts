@@ -5,7 +5,7 @@ import { Database } from '../postgres/database.js';
 import { PersonalKeys, type PersonalKey } from '../sealing/personal-keys.js';
 import { Sealer } from '../sealing/sealer.js';
 
-/** A state folded up to `revision`; `eventId` is the id of the event there. */
+/** The state after the event `eventId` at `revision`. */
 interface Snapshot<S> {
   readonly state: S;
   readonly revision: number;
@@ -20,9 +20,8 @@ interface Row {
 }
 
 /**
- * A cache of the folded states of long streams, in `event_store.snapshots`, for any event store. A snapshot that is
- * missing, damaged, of another code version or of an erased person is ignored. Failures do not fail commands. The state
- * is sealed like personal fields, and bound to its place in the stream.
+ * A cache of the states of long streams, sealed like personal fields and bound to their place in the stream.
+ * Damaged, outdated and erased snapshots are ignored, and failures are only logged.
  */
 @Injectable()
 export class Snapshots {
@@ -34,7 +33,7 @@ export class Snapshots {
     @Inject(PersonalKeys) private readonly personalKeys: Pick<PersonalKeys, 'obtain' | 'find'>,
   ) {}
 
-  /** Returns the snapshot of a stream, or null. The caller checks that the stream still has the event `eventId`. */
+  /** Returns the snapshot or null. The caller checks that the stream still has the event `eventId`. */
   async find<S, E extends DomainEvent>(
     { snapshots }: Aggregate<S, E>,
     stream: string,
@@ -98,7 +97,6 @@ function toShape<S>({ version, events }: SnapshotShape<S>): string {
   return `${version}.${sha256([...events].sort().join()).toString('hex', 0, 8)}`;
 }
 
-/** The associated data of a sealed state: its stream, code version and last event. */
 function toAssociatedData<S>(
   stream: string,
   shape: SnapshotShape<S>,

@@ -12,10 +12,7 @@ import { Refusal, SUSPENDED } from './problem.js';
 import { receiveBody, type MemoryBudget } from './request-body.js';
 import { toCaller, rawPath } from './request-state.js';
 
-/**
- * The authentication of one API: a global guard of its registered routes, and of unknown paths under its prefix. No body is
- * read before the sender is identified, or parsed before the sender is authentic.
- */
+/** The global guard of one API. It reads a body only after `identify`; parsing waits until after `verify`. */
 export abstract class ApiGuard implements CanActivate {
   constructor(
     private readonly prefix: string,
@@ -54,7 +51,7 @@ export abstract class ApiGuard implements CanActivate {
   }
 }
 
-/** Throws {@link Refusal} (403) for a suspended caller, or an address outside the allow-list (contract.md 2). */
+/** Enforces the status and the IP allow-list of the caller (contract.md 2). */
 function requireAdmissible({ status, ipAllowList, callerId }: ApiCaller, { ip }: FastifyRequest): void {
   if (status === 'suspended') throw new Refusal(SUSPENDED);
   if (ipAllowList.length === 0 || isInside(ip, ipAllowList)) return;
@@ -67,7 +64,7 @@ const PUBLIC = 'public routes';
 /** Marks a controller without authentication. */
 export const Public = (): ClassDecorator => SetMetadata(PUBLIC, true);
 
-/** Throws at boot for a route that is neither covered by an API nor {@link Public}. */
+/** Throws at boot for a route that is neither covered by an API nor Public. */
 export function requireGuards(controllers: readonly Type[], apis: readonly ApiGuard[]): void {
   for (const controller of controllers) {
     if (Reflect.hasMetadata(PUBLIC, controller)) continue;
@@ -82,18 +79,17 @@ export function requireGuards(controllers: readonly Type[], apis: readonly ApiGu
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
-/** The cache of secrets as KeyObjects. Creating them for each check would double its cost. */
+/** The KeyObjects of secrets, cached because creating them would double the cost of each check. */
 const keys = new LRUCache<string, KeyObject>({
   ...upTo(10_000),
   memoMethod: (secret) => createSecretKey(secret, 'utf8'),
 });
 
-/** HMAC-SHA256 of prefix and body; the HMAC key is the UTF-8 bytes of the secret. */
 export function sign(secret: string, prefix: string, body: Buffer): Buffer {
   return createHmac('sha256', keys.memo(secret)).update(prefix, 'utf8').update(body).digest();
 }
 
-/** Returns the index of the secret that created the signature (lower-case hex), or -1. Compares in constant time. */
+/** Returns the index of the secret that created the lower-case hex signature, or -1, in constant time. */
 export function signerAmong(
   secrets: readonly string[],
   signature: string,

@@ -14,10 +14,9 @@ import { connectionsCut } from '../telemetry/metrics.js';
 import type { Page } from './listeners.js';
 import { problemJson, toTitle, type HttpProblem } from './problem.js';
 
-/** The timeouts of a whole request and of its headers. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Longer than the idle timeout of common load balancers, so that they close idle connections first. */
+/** The idle timeout, longer than that of common load balancers, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 72_000;
 const TIMEOUT_CHECK_MS = 5_000;
 
@@ -26,7 +25,7 @@ export function toBacklog({ maxConnections }: HttpConfig): number {
   return Math.max(511, maxConnections);
 }
 
-/** The time without a byte in either direction after which a connection is closed. No handler takes as long. */
+/** The time without traffic after which a connection is closed. No handler runs as long. */
 export const IDLE_TIMEOUT_MS = 60_000;
 
 /** The most pipelined requests without a response on one connection. */
@@ -38,10 +37,7 @@ declare module 'node:http' {
   }
 }
 
-/**
- * An HTTP server with a bound on its connections, above which idle ones are closed. A client that pipelines too many requests
- * is disconnected.
- */
+/** An HTTP server that bounds its connections and the pipelined requests on each. */
 export class Listener {
   /** The pending responses of each open connection. */
   private readonly open = new Map<Socket, Set<ServerResponse>>();
@@ -51,7 +47,7 @@ export class Listener {
   constructor(
     readonly server: Server,
     maxConnections: number,
-    /** The page that it serves; null for the API. */
+    /** The page that the server serves; null for the API. */
     readonly page: Page | null = null,
     /** True for the socket that only the user of the process may open. */
     readonly isShell = false,
@@ -76,7 +72,7 @@ export class Listener {
     this.isDraining = true;
   }
 
-  /** Closes connections that have sent nothing, which Node does not count as idle. Browsers open some in advance. */
+  /** Closes connections that sent nothing, which Node does not count idle. Browsers open some in advance. */
   closeUnused(): void {
     for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
@@ -103,10 +99,10 @@ export class Listener {
 
 /** The constraint of routes on every listener. */
 export const EVERY_LISTENER = '*';
-/** The constraint of routes without a listener of their own. */
+/** The constraint of routes that declare no listener. */
 export const API = 'api';
 
-/** The constraint of the router by which a route serves the requests of one listener. */
+/** The router constraint that restricts a route to the requests of one listener. */
 export const listenerConstraint = {
   name: 'listener',
   storage: <Handler>() => {
@@ -121,7 +117,7 @@ export const listenerConstraint = {
   validate: () => undefined,
 };
 
-/** The options of every server. Node applies `requestTimeout` after the other two timeouts. */
+/** Returns the options of every server. Node refuses a `headersTimeout` above `requestTimeout`. */
 export function serverOptions(requestTimeout: number) {
   return {
     requestTimeout,
@@ -172,10 +168,7 @@ const QUIET_TICKS = 3;
 const LINGER_MS = 500;
 const CHECK_MS = 50;
 
-/**
- * Accepts the queued connections, which closing the listener would reset. A busy process accepts few per tick, so idle ticks
- * are counted and not time.
- */
+/** Accepts the queued connections, which a close would reset. A busy process accepts only a few per tick. */
 async function admitQueue(server: Server, maxWaitMs: number): Promise<void> {
   const deadline = performance.now() + maxWaitMs;
   let quiet = 0;
@@ -190,11 +183,7 @@ async function admitQueue(server: Server, maxWaitMs: number): Promise<void> {
   server.off('connection', admitted);
 }
 
-/**
- * Closes a listener gracefully. It accepts queued connections, then no more, and each response closes its connection. Idle
- * connections are closed after a short wait, the rest after `graceMs`. Precedes `app.close()`, which closes the dependencies
- * of requests.
- */
+/** Drains a listener within `graceMs`, before `app.close()` closes the dependencies of its requests. */
 export async function drainHttp(listener: Listener, graceMs: number): Promise<void> {
   const { server } = listener;
   if (!server.listening) return;
@@ -205,7 +194,7 @@ export async function drainHttp(listener: Listener, graceMs: number): Promise<vo
   // http.Server.close would close idle connections at once, and reset requests in transit.
   TcpServer.prototype.close.call(server);
   await sleep(Math.min(LINGER_MS, graceMs));
-  // Sockets are read again first: after a stall this timer runs before requests that arrived long ago are read.
+  // Sockets are read first: after a stall, this timer runs before requests that arrived long ago are read.
   await tick();
   listener.closeUnused();
   const countOpen = promisify(server.getConnections.bind(server));

@@ -33,13 +33,10 @@ import {
   getTicket,
 } from './request-state.js';
 
-/** A query string as Fastify parsed it: a parameter given twice is an array. */
+/** A query string as Fastify parsed it: a repeated parameter is an array. */
 type QueryString = Readonly<Record<string, unknown>>;
 
-/**
- * Converts a request to an instance of its DTO class and drops unknown members, because v1 only grows. Throws
- * DomainError `validation_failed` (422) naming each invalid member, `{webhook_endpoint: {url}}` as `url`.
- */
+/** Converts input to its DTO class. Unknown members are dropped, because later versions may add members. */
 class DtoPipe extends ValidationPipe {
   constructor(
     exceptionFactory = (errors: ValidationError[]): Error => DomainError.invalid(fieldErrors(errors)),
@@ -49,7 +46,6 @@ class DtoPipe extends ValidationPipe {
   }
 }
 
-/** Validates a JSON body. Throws DomainError `validation_failed` (422), also for a body that is not an object. */
 export class BodyPipe extends DtoPipe {
   constructor(private readonly mayBeAbsent: boolean) {
     super();
@@ -62,10 +58,7 @@ export class BodyPipe extends DtoPipe {
   }
 }
 
-/**
- * Validates a query string. Throws DomainError `bad_request` (400) that names the invalid parameter. Lists also
- * refuse unknown parameters, because a misspelt filter must not list everything.
- */
+/** Validates a query. Lists refuse unknown parameters: a misspelt filter must not list everything. */
 export class QueryPipe extends DtoPipe {
   constructor(private readonly isList: boolean) {
     super((errors) => {
@@ -90,10 +83,7 @@ export class QueryPipe extends DtoPipe {
   }
 }
 
-/**
- * Validates an operation with all inputs in the query. Invalid parameters give 422 with an error per field. Throws
- * DomainError `bad_request` (400) for a repeated parameter, and for an unknown one over {@link MAX_UNKNOWN} characters.
- */
+/** Validates operations without a body. Invalid values get 422; repeated or overlong unknown ones 400. */
 class InputsPipe extends DtoPipe {
   override transform(query: QueryString, metadata: ArgumentMetadata): Promise<unknown> {
     const known = listMembers(metadata.metatype);
@@ -119,9 +109,7 @@ function listMembers(dto: ArgumentMetadata['metatype']): ReadonlySet<string> {
   return new Set(ofDto.map(({ propertyName }) => propertyName));
 }
 
-/**
- * Collects errors by field. For an object in an array class-validator has only the index; the array's name is added.
- */
+/** Collects errors by field, without wrappers. The error of an array item gets the name of the array. */
 function fieldErrors(errors: readonly ValidationError[], array = ''): FieldErrors {
   const fields: Record<string, string[]> = {};
   const add = (name: string, messages: readonly string[]): void => {
@@ -148,21 +136,20 @@ export const Ticket = fromRequest(getTicket);
 export const Cause = fromRequest(toCause);
 
 /**
- * Marks a write whose handler passes its response to `CommandLoop.execute` on every path to success. With
- * `carriesResponses` the commit then detects a used key; otherwise the key is queried first. `inClear` leaves the
- * response unsealed, for one without secrets and personal data.
+ * Marks a write that always passes the response of a success to `CommandLoop.execute`, so that the commit can
+ * detect a used key. `inClear` stores a response without secrets and personal data unsealed.
  */
 export const StoresResponseWithEvents = ({ inClear = false } = {}): MethodDecorator =>
   SetMetadata(STORED_WITH_EVENTS, { inClear });
 export const STORED_WITH_EVENTS = 'response stored with events';
 
-/** Marks a route that parses its own body: `@Body()` is the Buffer that was signed, undefined when there was none. */
+/** Marks a route that parses its own body: `@Body()` is the signed Buffer, or undefined without a body. */
 export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: true });
 
 /** The body as an instance of its DTO class. An invalid body gets 422 naming each invalid member. */
 export const ValidBody = (): ParameterDecorator => Body(new BodyPipe(false));
 
-/** The body as {@link ValidBody}, or an empty object if it is absent. */
+/** The ValidBody, where an absent body counts as an empty object. */
 export const OptionalBody = (): ParameterDecorator => Body(new BodyPipe(true));
 
 const WithText = createParamDecorator((path: readonly string[], context: ExecutionContext): unknown => {
@@ -170,22 +157,17 @@ const WithText = createParamDecorator((path: readonly string[], context: Executi
   return keepJsonText(body, path, edge.rawBody.toString('utf8'));
 });
 
-/** The body as {@link ValidBody}, where the rule of the object at `path` reads its exact text, a `JsonText`. */
+/** The ValidBody, in which the object at `path` is a JsonText with its exact text. */
 export const BodyWithText = (...path: readonly string[]): ParameterDecorator =>
   WithText(path, new BodyPipe(false));
 
-/**
- * The query string as an instance of the parameter's DTO class. An invalid one gets 400 with the parameter's name.
- */
+/** The query as an instance of its DTO class. An invalid parameter gets 400 with its name. */
 export const ValidQuery = (): ParameterDecorator => Query(new QueryPipe(false));
 
 /** The parameters of lists that are not filters. */
 const PLACES = ['page_cursor', 'page_size', 'totals'];
 
-/**
- * Binds the cursors of a list to its path and filters: any other cursor gets 400. Reserves memory before a page is
- * read.
- */
+/** Refuses cursors of another path or other filters with 400. Reserves memory before a page is read. */
 @Injectable()
 class ListCursors implements NestInterceptor {
   constructor(private readonly memory: MemoryBudget) {}
@@ -198,10 +180,7 @@ class ListCursors implements NestInterceptor {
   }
 }
 
-/**
- * The query of a list: a {@link ValidQuery} that also refuses unknown parameters with 400. `isPaged` is false for
- * short lists without pages.
- */
+/** A ValidQuery that refuses unknown parameters. `isPaged` is false for short lists without pages. */
 export const ListQuery =
   ({ isPaged = true } = {}): ParameterDecorator =>
   (target, key, index) => {
@@ -212,7 +191,7 @@ export const ListQuery =
     UseInterceptors(ListCursors)(target, key!, method);
   };
 
-/** The query of an operation whose inputs are all in it. Invalid parameters get 422 with an error per field. */
+/** The query of an operation without a body. Invalid parameters get 422 with an error per field. */
 export const Inputs = (): ParameterDecorator => Query(new InputsPipe());
 
 /** Adds the UUID path parameter to the route in the OpenAPI document. */

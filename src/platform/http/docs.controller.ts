@@ -42,10 +42,7 @@ function toPolicy(html: string): string {
   ].join('; ');
 }
 
-/**
- * The documentation site of the sandbox (ADR 183). Production does not serve it. The folder is read for each request, because
- * the sandbox builds it while it serves.
- */
+/** The documentation of the sandbox (ADR 183). Each request reads the folder, as a build may replace it. */
 @Controller()
 @Public()
 export class DocsController {
@@ -89,7 +86,6 @@ export class DocsController {
   }
 }
 
-/** Reads the OpenAPI document of the build. Throws without one. */
 export async function builtDocument(mode: ProcessConfig['mode']): Promise<object> {
   const file = new URL(`dist/openapi/${mode}.json`, ROOT);
   if (!existsSync(file)) throw new Error('dist/openapi is missing: npm run build creates it');

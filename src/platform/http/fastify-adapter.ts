@@ -59,7 +59,6 @@ const MAX_PARAM_LENGTH = 16_384;
 /** Nest's Fastify adapter with one router for all listeners and one mapping of errors. It parses no body. */
 export class EdgeAdapter extends FastifyAdapter {
   readonly routes = new RouteTable();
-  /** The listener of the API. PageListeners opens those of pages. */
   readonly api: Listener;
 
   constructor(config: HttpConfig) {
@@ -100,15 +99,13 @@ export class EdgeAdapter extends FastifyAdapter {
     fastify.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   }
 
-  /** Bodies are parsed after authentication. */
   override registerParserMiddleware(): void {}
 
-  /** Serves unknown paths by the one route for all methods, behind the same guards. */
+  /** Serves unknown paths with the `@All('*')` route, behind the same guards. */
   override all(...route: unknown[]): FastifyInstance {
     return this.getInstance().setNotFoundHandler(route.at(-1) as RouteHandlerMethod);
   }
 
-  /** Sends text as it is, an object as JSON. */
   override reply(response: unknown, value: unknown, statusCode?: number): FastifyReply {
     const reply = response as FastifyReply;
     if (value instanceof StreamableFile) return sendStream(reply, value);
@@ -129,7 +126,7 @@ export class EdgeAdapter extends FastifyAdapter {
   }
 }
 
-/** Streams to a GET; the last chunk is missing if the source fails. Reads nothing for a HEAD or once the client is gone. */
+/** Streams to a GET while the client is connected. If the source fails, the last chunk is missing. */
 function sendStream(reply: FastifyReply, file: StreamableFile): FastifyReply {
   const { method, edge } = reply.request;
   reply.header('content-type', file.getHeaders().type);
@@ -141,7 +138,7 @@ function sendStream(reply: FastifyReply, file: StreamableFile): FastifyReply {
 /** One year, without includeSubDomains. */
 const HSTS = 'max-age=31536000';
 
-/** Creates the state of the request and sets the headers of every response. HSTS is sent over HTTPS only (RFC 6797). */
+/** Creates the request state and sets the common headers. HSTS is sent over HTTPS only (RFC 6797). */
 function beginRequest(request: FastifyRequest, reply: FastifyReply, { requireHttps }: HttpConfig): void {
   const { listener } = request.raw;
   request.edge = new RequestState();
@@ -188,7 +185,6 @@ export class EdgeHooks implements OnModuleInit {
     else done();
   }
 
-  /** Returns the refusal of the checks that precede all others. */
   private refuse(request: FastifyRequest): HttpProblem | null {
     const { raw, edge } = request;
     if (raw.headers.host === undefined && raw.httpVersion === '1.1')
@@ -196,7 +192,6 @@ export class EdgeHooks implements OnModuleInit {
     // Load balancers send health checks without HTTPS.
     const isOpen = raw.listener?.isShell === true || rawPath(request).startsWith('/health/');
     if (this.config.requireHttps && request.protocol !== 'https' && !isOpen) return HTTPS_REQUIRED;
-    // Each listener has its own rate limits.
     const { page, client } = edge;
     const blockedUntil = this.addresses.take(page === null ? client : `${page.name} ${client}`);
     if (blockedUntil !== null) return tooManyRequests(blockedUntil, Date.now());
@@ -237,9 +232,8 @@ export class EdgeHooks implements OnModuleInit {
 }
 
 /**
- * Returns the refusal of a request to a page, or null. The shell's socket serves only the admin API, and refuses
- * proxies: behind a proxy every client would be the shell. A program with a wrong method on a page's path gets 405,
- * except on a widget, whose routes stay hidden.
+ * The shell's socket serves only the admin API and no proxies: any client of a proxy would be the shell. A
+ * program with a wrong method on a page gets 405, except on a widget, whose routes stay hidden.
  */
 function refuseOnPage(request: FastifyRequest, routes: RouteTable): HttpProblem | null {
   const { page } = request.edge;

@@ -25,7 +25,6 @@ class Health {
   checks!: object;
 }
 
-/** Health checks for load balancers and operators. */
 @Controller('health')
 @Public()
 export class HealthController {

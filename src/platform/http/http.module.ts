@@ -72,7 +72,6 @@ export class PageListeners implements OnModuleInit, OnApplicationBootstrap, Befo
     private readonly log: Log,
   ) {}
 
-  /** Throws for a route without a guard. Adds the routes of each page's built files. */
   onModuleInit(): void {
     const apis = this.discovery.getProviders().map(({ instance }) => instance as unknown);
     const controllers = this.discovery
@@ -129,7 +128,7 @@ export class PageListeners implements OnModuleInit, OnApplicationBootstrap, Befo
     return server;
   }
 
-  /** Opens the socket. The process continues if that fails. */
+  /** Opens the shell's socket. The process continues if that fails. */
   private async openShell(): Promise<void> {
     try {
       this.removeSocket = await listenOnSocket(this.open(CONSOLE_PAGE, true), this.config.dataDir);
@@ -159,7 +158,7 @@ export class PageListeners implements OnModuleInit, OnApplicationBootstrap, Befo
 })
 export class PagesModule {}
 
-/** HTTP of the service. A context with an API provides an ApiGuard as a global guard (APP_GUARD). */
+/** The HTTP interface of the service. A context with an API provides its ApiGuard as APP_GUARD. */
 @Global()
 @Module({
   imports: [PagesModule],

@@ -30,14 +30,12 @@ const KEY_REUSED: HttpProblem = { status: 422, detail: 'This Idempotency-Key was
 
 /** Statuses of requests that were not executed: a repeat runs again (contract.md 4.4). */
 const NOT_STORED = [401, 413, 429];
-/** The statuses of refusals that depend on the current state. They are not stored: a repeat runs again (ADR 22). */
+/** Statuses that depend on the current state. They are not stored: a repeat runs again (ADR 22). */
 const TRANSIENT = [403, 404, 409, 412, 428];
 
 /**
- * Reads and parses bodies, and runs a write under an Idempotency-Key once (contract.md 4). A key in progress is refused, and
- * a stored response is replayed. With `@StoresResponseWithEvents()`, on a store that carries responses, the commit of the
- * events stores the response and detects a reused key. Otherwise the key is queried before the handler, and the response is
- * stored after it.
+ * Reads bodies, and runs a write under an Idempotency-Key once (contract.md 4). With
+ * `@StoresResponseWithEvents()` and a store that carries responses, the commit detects used keys.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -109,7 +107,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     return earlier === null ? sent : this.replay(ticket, reply, earlier);
   }
 
-  /** Stores the response of the key. Returns null, or the earlier response, which must be sent in its place. */
+  /** Stores the response. Returns null, or the earlier response of the key, which must be sent instead. */
   private async settle(
     ticket: KeyedTicket,
     status: number,
@@ -125,7 +123,6 @@ export class IdempotencyInterceptor implements NestInterceptor {
     return this.responses.storeOrGet(ticket.toStored(status, body));
   }
 
-  /** Throws {@link Refusal} (422) for another request under the same key. */
   private replay(ticket: KeyedTicket, reply: FastifyReply, stored: StoredResponse): Reply {
     const { edge } = reply.request;
     if (stored.fingerprint !== ticket.request.fingerprint) {
@@ -149,10 +146,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 }
 
-/**
- * Runs the handler, and runs it again after {@link IdempotencyKeyExpired} with the next ids that the key derives. A
- * repeat derives the same ids.
- */
+/** Runs the handler, and again with newly derived ids if the operation of the key has expired. */
 async function valueUnder(ticket: KeyedTicket, next: CallHandler): Promise<unknown> {
   for (; ; ticket.uses += 1) {
     try {
@@ -168,14 +162,14 @@ function toText(body: unknown): string {
   return body === undefined || body === null ? '' : JSON.stringify(body);
 }
 
-/** Returns the uuid in lower case; null unless the header is an RFC 9651 string of a uuid (contract.md 4.1). */
+/** Returns the UUID in lower case, or null unless the header is a quoted UUID (contract.md 4.1, RFC 9651). */
 export function parseIdempotencyKey(header: string): string | null {
   if (header.length !== 38 || header[0] !== '"' || header[37] !== '"') return null;
   const key = header.slice(1, 37);
   return isUuid(key) ? key.toLowerCase() : null;
 }
 
-/** Returns a hash of method, path as sent and body, which distinguishes requests under one key. */
+/** Returns a hash that distinguishes different requests under one key. */
 function toFingerprint(method: string, path: string, body: Buffer): string {
   return createHash('sha256').update(`${method}\n${path}\n`, 'utf8').update(body).digest('base64url');
 }

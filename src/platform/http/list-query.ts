@@ -12,7 +12,6 @@ export const Day = (description: string): PropertyDecorator => Field(day, { opti
 export const PageSize = (fallback: number, description: string): PropertyDecorator =>
   Field(digits(1, MAX_PAGE), { optional: true, default: fallback, description });
 
-/** The cursor of a page. */
 export const PageCursor = (): PropertyDecorator =>
   Field(
     text({}, (value) => decodeCursor(value) ?? new Fault('must be the next_cursor of an earlier response')),

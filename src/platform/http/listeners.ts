@@ -13,7 +13,6 @@ export interface Page {
   readonly name: string;
   /** The URL path; built files are at `<path>/assets/<file>`. */
   readonly path: string;
-  /** The role of the processes that serve the page. */
   readonly role: Exclude<ProcessConfig['roles'][number], 'api' | 'worker'>;
   readonly port: (config: HttpConfig) => number;
   readonly messages: Readonly<Record<'en' | 'es' | 'de', PageMessages>>;

@@ -3,7 +3,7 @@ export interface ApiCaller {
   readonly merchantId: string;
   /** One key, or two during a rotation. The HMAC key is the UTF-8 bytes. */
   readonly privateKeys: readonly string[];
-  /** The ids of {@link privateKeys}, in the same order. */
+  /** The ids of `privateKeys`, in the same order. */
   readonly privateKeyIds?: readonly string[];
   readonly status: 'active' | 'suspended';
   /** CIDRs of permitted addresses; empty for any. */
@@ -12,20 +12,17 @@ export interface ApiCaller {
   readonly requestsPerMinute?: number | null;
   /** The id of a key with its own rate limit and Idempotency-Keys. */
   readonly callerId?: string;
-  /**
-   * The name that the rate limit counts, in place of `callerId`, for a request that may not come from the key's
-   * owner.
-   */
+  /** Replaces `callerId` in the rate limit of a request that may not come from the key's owner. */
   readonly countedAs?: string;
 }
 
 /** A merchant with its settings for pages of its users. */
 export interface MerchantProfile extends ApiCaller {
-  /** The name on pages: the one set for them, or the merchant's. */
+  /** The name on pages, or the merchant's name if none is set for pages. */
   readonly name: string;
   /** Origins that may embed the pages; empty if none is set. */
   readonly origins: readonly string[];
-  /** Origins, or schemes of apps with their colon, to which the pages may return; empty if none is set. */
+  /** Origins, or app schemes with their colon, to which the pages may return; empty if none is set. */
   readonly callbacks: readonly string[];
 }
 

@@ -4,7 +4,6 @@ import { acceptsHtml, sendRefusedPage } from './pages/document.js';
 import { readLocale } from './pages/locale.js';
 import { ResponseSent, sendProblem, toProblem, type HttpProblem } from './problem.js';
 
-/** Responds to an error of a handler, a guard or Fastify. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   if (reply.sent || error instanceof ResponseSent) return;
   const problem = toProblem(error);
@@ -12,7 +11,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
   sendRefusal(request, reply, problem);
 }
 
-/** Sends an HTML document to a browser that navigates on a page, else problem details. No site may embed either. */
+/** Sends HTML to a browser that navigates on a page, else problem details. No site may embed either. */
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): void {
   const { page } = request.edge;
   if (page !== null && acceptsHtml(request))

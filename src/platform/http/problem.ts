@@ -7,19 +7,19 @@ import { isDatabaseUnavailable } from '../postgres/unavailable.js';
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** A problem in place of a result (contract.md 3.1). */
+/** The problem details of a refused request (contract.md 3.1). */
 export interface HttpProblem {
   readonly status: number;
-  /** The title in place of the default of the status. */
+  /** The title, if it differs from the default of the status. */
   readonly title?: string;
   readonly detail: string;
   readonly errors?: FieldErrors;
-  /** True if it is not stored under an Idempotency-Key, see `DomainError.isTransient`. */
+  /** True if it must not be stored under an Idempotency-Key, because a repeat may succeed. */
   readonly isTransient?: boolean;
-  /** Members besides the standard ones, such as `string_to_sign_bytes`. */
+  /** Additional members, such as `string_to_sign_bytes`. */
   readonly members?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Only for the request log, see `RequestState.stringToSign`. */
+  /** The text that a wrong signature should have covered, only for the request log. */
   readonly stringToSign?: string;
 }
 
@@ -30,7 +30,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The error to end a request after its response. */
+/** Ends a request whose response is already sent. */
 export class ResponseSent extends Error {}
 
 /** The HTTP statuses of domain errors (contract.md 3.3 to 3.8). */
@@ -47,7 +47,7 @@ const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   unavailable: 503,
 };
 
-/** Checks for a 503, which is no fault of the program. */
+/** Checks for a 503: a dependency failed, not the program. */
 export function isUnavailable(error: unknown): error is Error {
   if (error instanceof DomainError) return STATUS_OF[error.code] === 503;
   if (error instanceof Refusal) return error.problem.status === 503;
@@ -77,7 +77,6 @@ export function toTitle(status: number): string {
   return TITLES[status] ?? (status < 500 ? 'Bad request' : 'Internal server error');
 }
 
-/** Returns the problem details as JSON text (contract.md 3.1). */
 export function problemJson(problem: HttpProblem): string {
   return JSON.stringify({
     type: 'about:blank',
@@ -120,7 +119,6 @@ export const WRONG_MEDIA_TYPE: HttpProblem = {
   detail: 'The content type must be application/json',
 };
 
-/** Sets the status and headers of the problem on the reply. Returns the body. */
 export function applyProblem(reply: FastifyReply, problem: HttpProblem): string {
   const { edge } = reply.request;
   edge.refusal = problem.detail;
@@ -136,13 +134,12 @@ export function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyR
 
 const UNEXPECTED: HttpProblem = { status: 500, detail: 'An unexpected error occurred' };
 
-/** The details of Fastify's errors for the merchant. */
 const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: WRONG_MEDIA_TYPE.detail,
   FST_ERR_BAD_URL: 'The request path is malformed',
 };
 
-/** Converts any thrown value. Unexpected errors reveal nothing internal. */
+/** Converts a thrown value. The problem of an unexpected error reveals nothing internal. */
 export function toProblem(error: unknown): HttpProblem {
   if (error instanceof DomainError) {
     const status = STATUS_OF[error.code];

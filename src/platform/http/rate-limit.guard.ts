@@ -36,7 +36,6 @@ export function tooManyRequests(resetsAt: number, now: number): HttpProblem {
   return { status: 429, detail: 'Rate limit exceeded', headers };
 }
 
-/** Throws {@link Refusal} (429) unless `blockedUntil` is null. */
 export function refuseUntil(blockedUntil: number | null, now = Date.now()): void {
   if (blockedUntil !== null) throw new Refusal(tooManyRequests(blockedUntil, now));
 }
@@ -58,7 +57,6 @@ interface LimitedCaller {
   readonly limit: number;
 }
 
-/** The lease of one caller, and its requests that wait for a lease. */
 interface Account {
   lease: Lease;
   readonly waiting: GroupCall<void, Quota>;
@@ -67,13 +65,11 @@ interface Account {
 const NO_LEASE: Lease = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false };
 
 /**
- * The rate limits over all processes: a fixed window in the database per caller (contract.md 5.1). A process leases points, 1
- * for limits up to 100 and one hundredth above. Requests that arrive during a query share the next lease. Leases never
- * exceed the limit. The table has keyed hashes, as some callers are addresses of people. While the database is unavailable,
- * the process counts alone.
+ * The rate limits over all processes: a fixed window per caller in the database (contract.md 5.1). A process
+ * leases 1 % of a limit, or one point per waiting request. Names are hashed: some are addresses of people.
  */
 export class RateLimits {
-  /** Separate caches: strangers can invent names of exchange keys, which must not evict other leases. */
+  /** Separate caches, because strangers can invent exchange keys, which must not evict other leases. */
   private readonly accounts = {
     merchant: new LRUCache<string, Account>(upTo(MAX_CALLERS)),
     key: new LRUCache<string, Account>(upTo(MAX_CALLERS)),
@@ -99,7 +95,7 @@ export class RateLimits {
     });
   }
 
-  /** Takes one point and sets the RateLimit headers. Throws {@link Refusal} (429). */
+  /** Takes one point and sets the RateLimit headers. Throws with 429 above the limit. */
   async admit(caller: LimitedCaller, reply: FastifyReply): Promise<void> {
     const { allowed, remaining, resetsAt } = await this.take(caller);
     const { counts, limit } = caller;
@@ -156,7 +152,7 @@ export class RateLimits {
 
   private async consume(key: string, points: number, limit: number): Promise<Lease> {
     const { consumedPoints, msBeforeNext } = await this.shared.consume(key, points);
-    // Above the limit, the lease has the points that were left.
+    // A lease that would exceed the limit has only the points up to the limit.
     const leased = Math.max(0, points - Math.max(0, consumedPoints - limit));
     return {
       leased,
@@ -194,14 +190,13 @@ export class LocalRateLimiter {
     return window.points > this.limit ? window.resetsAt : null;
   }
 
-  /** Returns the same as {@link take} without taking a point. */
+  /** Returns the same as `take`, without taking a point. */
   blockedUntil(name: string): number | null {
     const { points, resetsAt } = this.windows.get(name) ?? { points: 0, resetsAt: 0 };
     return points > this.limit && resetsAt > Date.now() ? resetsAt : null;
   }
 }
 
-/** The default limit of an address is that of 60 merchants, and at least 6000. */
 const MERCHANTS_PER_ADDRESS = 60;
 const MIN_PER_ADDRESS = 6000;
 

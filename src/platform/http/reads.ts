@@ -20,20 +20,17 @@ import { fromRequest, getRequest } from './request-state.js';
 export const READS_KEY = 'reads';
 
 interface ReadFacts {
-  /** The read model that must catch up before the handler runs. Null if the handler reads none, or waits for it. */
+  /** The read model to wait for before the handler runs. Null if it reads none, or waits for it. */
   readonly view: string | null;
   /** True to respond with outdated data after READ_YOUR_WRITES_MS, in place of a 503. */
   readonly mayBeLate?: boolean;
-  /** The name of the resource in the recorded lookups of its merchants; null for a resource of no merchant. */
+  /** The name of the resource in recorded lookups; null for a resource of no merchant. */
   readonly lookup: string | null;
   /** Returns the streams whose revision is the ETag. */
   readonly etag?: (id: string) => readonly string[];
 }
 
-/**
- * A response with explicit merchants, for a body without `merchant_id`, or with an explicit revision. `respond` is
- * called after the check of the caller's reach and the record of the lookup.
- */
+/** A response with explicit merchants or revision. `respond` runs once the lookup is checked and recorded. */
 export class Disclosure<Body extends object = object> {
   constructor(
     readonly merchants: readonly (string | null)[],
@@ -42,12 +39,11 @@ export class Disclosure<Body extends object = object> {
   ) {}
 }
 
-/** Returns the filter `merchant_id` of a list; null without a valid one. */
 function filteredMerchant({ query }: FastifyRequest): string | null {
   return readUuid((query as { readonly merchant_id?: unknown }).merchant_id);
 }
 
-/** The merchants to which a list is confined; null for all. Throws `not_found` for a filter out of the caller's reach. */
+/** The merchants to which a list is confined; null for all. A filter outside the caller's reach gets 404. */
 export const Reach = fromRequest((request): Requester['merchants'] => {
   const caller = request.edge.visitor as Requester;
   const merchantId = filteredMerchant(request);
@@ -56,7 +52,7 @@ export const Reach = fromRequest((request): Requester['merchants'] => {
   return [merchantId];
 });
 
-/** Waits for the read model, refuses a resource out of the caller's reach, records the lookup and sets the ETag. */
+/** Waits for the read model, refuses resources out of reach, records lookups and sets the ETag. */
 @Injectable()
 export class ReadInterceptor implements NestInterceptor {
   constructor(
@@ -70,9 +66,9 @@ export class ReadInterceptor implements NestInterceptor {
     const { view, mayBeLate = false, etag } = facts;
     const request = getRequest(context);
     const { id } = request.params as { readonly id?: string };
-    // The revision is read before the rows, so that a change in between makes the ETag outdated, not the response.
+    // The revision is read before the rows: a change in between then makes the ETag outdated, not the rows.
     const revision = etag && isUuid(id) ? await this.operations.findRevision(etag(id.toLowerCase())) : null;
-    // A merchant reads its own writes, also in the portal.
+    // A merchant must see its own writes, also in the portal.
     const isPortal = request.edge.portalSessionId !== null;
     if (view !== null && mayBeLate && !isPortal) await this.progress.waitUntilCurrent(view);
     else if (view !== null) await this.progress.requireCurrent(view);
@@ -107,7 +103,7 @@ export class ReadInterceptor implements NestInterceptor {
   }
 }
 
-/** Returns the `merchant_id` of the resource or the rows in a response. Throws without one. */
+/** Collects the `merchant_id` of the resource or of its rows. */
 function merchantsIn(response: unknown): readonly (string | null)[] {
   if (response instanceof Reply || !isObject(response)) throw new Error('a text needs a Disclosure');
   return Object.values(response)
@@ -123,8 +119,5 @@ function merchantsIn(response: unknown): readonly (string | null)[] {
 export const Reads = (facts: ReadFacts): MethodDecorator =>
   applyDecorators(SetMetadata(READS_KEY, facts), UseInterceptors(ReadInterceptor));
 
-/**
- * Declares the read model of a merchant's read, which includes all earlier writes of every process (contract.md 7.1, 7.2).
- * The response is 503 if that takes longer than READ_YOUR_WRITES_MS.
- */
+/** Waits until the view has all earlier writes; 503 after READ_YOUR_WRITES_MS (contract.md 7.1, 7.2). */
 export const UpToDate = (view: string): MethodDecorator => Reads({ view, lookup: null });

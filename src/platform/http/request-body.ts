@@ -11,29 +11,25 @@ import { PORTAL_PAGE } from './listeners.js';
 import { BUSY, Refusal, WRONG_MEDIA_TYPE } from './problem.js';
 import { toCaller, NO_BODY, type RequestState } from './request-state.js';
 
-/** Bodies of this size are refused with 413 (contract.md 5.5). */
+/** The size from which a body is refused with 413 (contract.md 5.5). */
 const BODY_LIMIT = 1_048_576;
 
-/** The bytes that every request may hold, also above the bound. */
+/** The bytes that every request may hold, even above the MemoryBudget. */
 export const SMALL_BYTES = 16_384;
 
-/** One client may hold a quarter of the bytes. */
+/** The divisor for one client, which may hold a quarter of the MemoryBudget. */
 const SHARES = 4;
 /** The timeout of the wait for a page's memory, and the interval of its retries. */
 const PAGE_WAIT_MS = 5000;
 const PAGE_RETRY_MS = 20;
 
-/**
- * The bound on the bytes of request bodies and pending responses, per process and per client. Large ones above the
- * bound are refused. A body counts for the client address, a response for its caller if known.
- */
+/** The bound on the bytes of request bodies and pending responses, in this process and per client. */
 export class MemoryBudget {
   private total = 0;
   private readonly held = new Map<string, number>();
 
   constructor(private readonly limit: number) {}
 
-  /** Reserves bytes for a body; false above the bound. */
   reserveBody(edge: RequestState, bytes: number): boolean {
     if (edge.isReleased) return false;
     if (edge.bodyBytes + bytes > SMALL_BYTES && !this.fits(edge.client, bytes)) return false;
@@ -42,7 +38,6 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Reserves bytes for a response; false above the bound unless the response is required. */
   reserveResponse(edge: RequestState, bytes: number, isRequired: boolean): boolean {
     if (edge.isReleased) return true;
     const more = bytes - edge.responseBytes;
@@ -52,10 +47,7 @@ export class MemoryBudget {
     return true;
   }
 
-  /**
-   * Reserves memory for the largest page of a list before the database reads it, so that slow clients do not
-   * accumulate pages. Waits for other responses to the client; returns false after the timeout.
-   */
+  /** Reserves the largest page before the database reads it, so that slow clients do not accumulate pages. */
   async reservePage(edge: RequestState): Promise<boolean> {
     const bytes = Math.min(PAGE_BYTES, this.limit / SHARES);
     const deadline = performance.now() + PAGE_WAIT_MS;
@@ -66,7 +58,6 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Releases the bytes once the response was sent or the client is gone. */
   release(edge: RequestState): void {
     edge.isReleased = true;
     if (edge.bodyBytes > 0) this.add(edge.client, -edge.bodyBytes);
@@ -95,7 +86,6 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Throws DomainError `too_large` (413) for a body that declares `limit` bytes or more. */
 export function requireSmaller({ headers }: IncomingMessage, limit = BODY_LIMIT): void {
   if (Number(headers['content-length'] ?? 0) >= limit) throw tooLarge(limit);
 }
@@ -104,15 +94,12 @@ function tooLarge(limit: number): DomainError {
   return new DomainError('too_large', `The request body must be smaller than ${limit} bytes`);
 }
 
-/** Checks for a body that may exceed {@link SMALL_BYTES}. */
+/** Checks for a body that may exceed SMALL_BYTES. The size of a chunked body is unknown. */
 export function isLarge({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > SMALL_BYTES;
 }
 
-/**
- * Reads a body into `edge.rawBody`. Throws DomainError `too_large` (413) for a body of `limit` bytes or more, and
- * {@link Refusal} (503) above the {@link MemoryBudget}.
- */
+/** Reads a body into `edge.rawBody`. Throws 413 from `limit` bytes on, and 503 above the MemoryBudget. */
 export async function receiveBody(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -125,7 +112,7 @@ export async function receiveBody(
   if (hasBody(raw)) edge.rawBody = await readBody(raw, (bytes) => memory.reserveBody(edge, bytes), limit);
 }
 
-/** Reads a body into one buffer that grows with the received bytes. `room` is called before each allocation. */
+/** Reads a body into one buffer that grows with the received bytes. `room` reserves each growth. */
 function readBody(
   payload: IncomingMessage,
   room: (bytes: number) => boolean,
@@ -161,18 +148,14 @@ function readBody(
   });
 }
 
-/** Sends `100 Continue` to a client that waits for it. */
 function sendContinue({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (raw.headers.expect === undefined) return;
-  // HTTP/1.0 would read `100 Continue` as the response.
+  // An HTTP/1.0 client would read `100 Continue` as the response.
   if (raw.httpVersion === '1.1') reply.raw.writeContinue();
   delete raw.headers.expect;
 }
 
-/**
- * Reads an unread body to its end before the response is sent. A connection that is closed with unread bytes is reset: a
- * client that still sends would not get the response.
- */
+/** Reads the rest of a body. Closing a connection with unread bytes resets it, and the response is lost. */
 export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
   if (request.raw.complete || !hasBody(request.raw)) return;
   // A client that waits for `100 Continue` sends no body; its next request must not be read as the body.
@@ -187,13 +170,10 @@ export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
 /** The deepest nesting of a body: 32 levels of free-form JSON inside two wrappers. */
 const MAX_DEPTH = 34;
 
-/** The decoder, which drops a byte order mark. */
+/** The strict decoder, which drops a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Parses a JSON body. Throws DomainError `bad_request` (400) for invalid UTF-8 or JSON, and for the keys `__proto__` and
- * `constructor.prototype`. Nesting deeper than `maxDepth`, where it is not null, is `validation_failed` (422).
- */
+/** Parses a JSON body. Throws `bad_request`, or `validation_failed` if it is nested too deep. */
 export function parseJsonBody(bytes: Buffer, maxDepth: number | null = MAX_DEPTH): unknown {
   const text = decode(bytes);
   if (maxDepth !== null && measureDepth(text) > maxDepth)
@@ -211,7 +191,7 @@ function decode(bytes: Buffer): string {
 
 function parseText(text: string): unknown {
   try {
-    // The search for forbidden keys costs more than the parser. Both contain these letters, unless escaped.
+    // secure-json-parse is slow. Both forbidden keys contain these letters, unless escaped.
     return text.includes('proto') || text.includes('\\u') ? parse(text) : JSON.parse(text);
   } catch (error) {
     const detail = (error as Error).message.startsWith('Object contains forbidden')
@@ -221,7 +201,7 @@ function parseText(text: string): unknown {
   }
 }
 
-/** Sets `request.body` unless it is set. Throws as {@link parseJsonBody}, and {@link Refusal} (415). */
+/** Sets `request.body` unless it is set. Throws like parseJsonBody, and with 415. */
 export function parseBody(request: FastifyRequest): void {
   const { rawBody } = request.edge;
   if (rawBody.length === 0 || (request.body ?? null) !== null) return;
@@ -229,7 +209,7 @@ export function parseBody(request: FastifyRequest): void {
   request.body = request.routeOptions.config.bodyAsBytes ? rawBody : parseJsonBody(rawBody);
 }
 
-/** Throws {@link Refusal} (415) for an encoded body or another media type. An absent type counts as JSON. */
+/** Accepts only unencoded UTF-8 JSON, otherwise throws with 415. A missing content type counts as JSON. */
 function requireReadable(headers: IncomingHttpHeaders): void {
   const { 'content-type': contentType = 'application/json', 'content-encoding': encoding = '' } = headers;
   if (!/^[ \t,]*(identity[ \t,]*)*$/i.test(encoding)) {
@@ -243,17 +223,14 @@ function requireReadable(headers: IncomingHttpHeaders): void {
     throw new Refusal(WRONG_MEDIA_TYPE);
 }
 
-/** Pages refuse JSON bodies of this size with 413. */
+/** The size from which pages refuse a JSON body with 413. */
 const PAGE_LIMIT = 16_384;
 
 const BYTES_BELOW = 'bytes below';
 /** Marks a route whose body is a Buffer of any media type and fewer bytes than `limit`. */
 export const BytesBelow = (limit: number): MethodDecorator => SetMetadata(BYTES_BELOW, limit);
 
-/**
- * Reads and parses a body that no ApiGuard has read, after the guards, so that no stranger's body is read. A page accepts a
- * JSON object only.
- */
+/** Reads and parses a body that no ApiGuard has read, after the guards: no stranger's body is read. */
 export async function receiveUnread(context: ExecutionContext, memory: MemoryBudget): Promise<void> {
   const reply = context.switchToHttp().getResponse<FastifyReply>();
   const { request } = reply;

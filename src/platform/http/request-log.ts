@@ -12,20 +12,19 @@ export abstract class RequestLog {
   abstract record(request: RequestRecord): void;
 }
 
-/** The maximum length of a logged path or string to sign. Longer text keeps its end, which may be a body digest. */
+/** The maximum length of a logged text. A longer one loses its middle: the end may be a body's digest. */
 const MAX_TEXT = 1024;
 const END_OF_TEXT = 128;
 /** Matches every text with personal data or secrets, and few others. */
 const MAY_BE_PERSONAL = new RegExp(`[%@+]|${SECRET_PREFIX}|\\d{7}`);
 const ENCODED = /(?:%[0-9a-f]{2})+/gi;
-/** A phone number without a plus in the place of an id. */
+/** A phone number without a plus, as a path segment. */
 const DIGITS = /(?<=\/)\d{7,15}(?=\/|$)/gm;
 const MAX_QUERY_NAMES = 50;
 /** The form of a parameter's name. Other text before a `=` may be a value. */
 const QUERY_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 const UNNAMED = '?';
 
-/** Returns the record for the RequestLog; null for a request that names no merchant. */
 export function loggedRequest(request: FastifyRequest, reply: FastifyReply) {
   const { edge, method } = request;
   if (edge.identifiedMerchant === null) return null;
@@ -36,7 +35,7 @@ export function loggedRequest(request: FastifyRequest, reply: FastifyReply) {
     credentialId: edge.credentialId,
     startedAt: edge.startedAt,
     method,
-    /** It is not stored. */
+    /** The client address, which is not stored. */
     client: edge.client,
     path: storableText(rawPath(request)),
     queryNames: parts
@@ -49,7 +48,7 @@ export function loggedRequest(request: FastifyRequest, reply: FastifyReply) {
   };
 }
 
-/** Returns the text as it was sent or, if personal data in it were masked, decoded. */
+/** Returns the text as it was sent, or decoded where personal data in it are masked. */
 function storableText(text: string): string {
   if (text.length <= MAX_TEXT && !MAY_BE_PERSONAL.test(text)) return text;
   const decoded = text.replaceAll('%25', '%').replace(ENCODED, decodeText);
@@ -60,7 +59,7 @@ function storableText(text: string): string {
     : `${kept.slice(0, MAX_TEXT - END_OF_TEXT - 1)}…${kept.slice(-END_OF_TEXT)}`;
 }
 
-/** Decodes percent-encoded bytes. NUL is replaced, as PostgreSQL cannot store it. */
+/** Replaces NUL, because PostgreSQL cannot store it. */
 function decodeText(encoded: string): string {
   try {
     return decodeURIComponent(encoded).replaceAll('\0', '\ufffd');
@@ -81,7 +80,7 @@ function queryParts(query: string) {
     });
 }
 
-/** Masks the name of the parameter with which a refusal begins, where it may be a value. */
+/** Masks the parameter name at the start of a refusal, if it may be a value. */
 function refusalWithoutValues(refusal: string | null, parts: ReturnType<typeof queryParts>): string | null {
   for (const { name, sent } of parts) {
     if (refusal === null || name !== null) continue;

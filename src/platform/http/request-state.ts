@@ -12,11 +12,10 @@ export function getRequest(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
 }
 
-/** Creates a decorator for parameters of handlers, with a value of the request. */
 export const fromRequest = <Value>(read: (request: FastifyRequest) => Value) =>
   createParamDecorator((_: unknown, context: ExecutionContext) => read(getRequest(context)));
 
-/** Returns the id of the key for an API with several keys per merchant, else that of the merchant. */
+/** Returns the key's id in an API with several keys per merchant, else the merchant's id. */
 export function toCaller({ callerId, merchantId }: ApiCaller): string {
   return callerId ?? merchantId;
 }
@@ -28,18 +27,17 @@ export const MAX_UNKNOWN = 2048;
 
 export class RequestState {
   readonly startedAt = performance.now();
-  /** The body as it was sent; empty without one. */
   rawBody: Buffer = NO_BODY;
   /** The registered path, for example `/merchants/v1/payouts/:id`; null for an unknown one. */
   route: string | null = null;
-  /** The client address, normalised by {@link toClient}. */
+  /** The client address, normalised by toClient, or `shell` for the admin socket. */
   client = '';
   /** True where the fingerprint of an Idempotency-Key covers the query string. */
   inputsInQuery = false;
   /** The merchant that the request names, before it is authenticated. */
   identifiedMerchant: ApiCaller | null = null;
   merchant: ApiCaller | null = null;
-  /** Id of the secret that signed the request; null without a valid signature. */
+  /** The id of the secret that signed the request; null without a valid signature. */
   credentialId: string | null = null;
   /** The `detail` of the problem in the response. */
   refusal: string | null = null;
@@ -50,7 +48,7 @@ export class RequestState {
   /** The visitor of a page, set by its guard. */
   visitor: unknown = null;
   portalSessionId: string | null = null;
-  /** Bytes that {@link MemoryBudget} counts for the body. */
+  /** The bytes that MemoryBudget counts for the body and for the response. */
   bodyBytes = 0;
   responseBytes = 0;
   /** True once the response was sent or the client is gone. */
@@ -58,7 +56,6 @@ export class RequestState {
   /** The namespace of the caller's Idempotency-Keys; null until a guard has identified the caller. */
   idempotencyScope: string | null = null;
   ticket: IdempotencyTicket | null = null;
-  /** The outcome of a request with an Idempotency-Key, for its log line. */
   idempotency: 'fresh' | 'replayed' | 'in_flight' | 'mismatch' | null = null;
   /** The number of items in a batch, for the log line. */
   items: number | null = null;
@@ -73,13 +70,12 @@ declare module 'fastify' {
   }
 }
 
-/** Throws for a route without a guard of an API. */
 export function getMerchant({ edge }: FastifyRequest): ApiCaller {
   if (edge.merchant === null) throw new Error('the route is under no API');
   return edge.merchant;
 }
 
-/** Returns the ticket of the request. Without an Idempotency-Key its ids are random. */
+/** Returns the ticket. Its ids are random if the request has no Idempotency-Key. */
 export function getTicket({ edge }: FastifyRequest): IdempotencyTicket {
   return (edge.ticket ??= new IdempotencyTicket(newId()));
 }
@@ -98,7 +94,7 @@ export function toCause(request: FastifyRequest): EventMetadata {
   };
 }
 
-/** Returns the query string as it was sent, with its question mark; empty without one. */
+/** Returns the query string as it was sent, including its question mark. */
 export function rawQuery({ raw: { url = '' } }: Pick<FastifyRequest, 'raw'>): string {
   const start = url.indexOf('?');
   return start === -1 ? '' : url.slice(start);
@@ -117,10 +113,7 @@ export function rawTarget(request: Pick<FastifyRequest, 'raw'>): string {
   return rawPath(request) + rawQuery(request);
 }
 
-/**
- * Checks that the query string decodes to UTF-8. Parsers replace invalid bytes by a replacement character, and a memo or a
- * name would be stored that the client never sent.
- */
+/** Checks that the query is UTF-8, because parsers would replace other bytes without an error. */
 export function isQueryUtf8(request: FastifyRequest): boolean {
   try {
     decodeURIComponent(rawQuery(request));

@@ -15,13 +15,12 @@ export function startRequestSpan(request: FastifyRequest, next: () => void): voi
   context.with(trace.setSpan(parent, span), next);
 }
 
-/** Ends the span of a request, and writes its metrics and its log line. */
 export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyReply): void {
   const { edge, method } = request;
   const status = reply.statusCode;
   const duration = performance.now() - edge.startedAt;
   if (edge.span !== undefined) endSpan(edge.span, request, status);
-  // Unknown paths share one series: clients cannot create series.
+  // Unknown paths share one series, so that clients cannot create series.
   const route = edge.route ?? 'unknown';
   httpRequests.inc({ route, method, status });
   httpDuration.observe({ route, method }, duration / 1000);

@@ -5,7 +5,6 @@ import { rawPath } from './request-state.js';
 
 interface Route {
   readonly method: string;
-  /** The registered path, for example `/merchants/v1/payouts/:id`. */
   readonly url: string;
   readonly listener: string;
   readonly pattern: RegExp;

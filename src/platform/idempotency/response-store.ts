@@ -40,7 +40,7 @@ export class ResponseStore {
     this.seal = new ResponseSeal(sealer);
   }
 
-  /** Stores the response and returns null. Returns the stored response of a key that has one. */
+  /** Stores the response and returns null, or returns the response that the key already has. */
   async storeOrGet(response: StoredResponse): Promise<StoredResponse | null> {
     const result = await this.store.commit({ appends: [], response });
     return result.outcome === 'responded' ? result.response : null;
@@ -55,14 +55,11 @@ export class ResponseStore {
         values: [scope, key],
       }),
     );
-    // The MAC has to hold for the scope and key of the request.
+    // The MAC is checked with the scope and the key of the request.
     return rows[0] === undefined ? null : { scope, key, ...rows[0] };
   }
 
-  /**
-   * Deletes the sealed responses of the scope that contain one of these ids. `since` is the time at which the first of the
-   * named records was created, in ISO 8601. Returns false if stopped early.
-   */
+  /** Deletes sealed responses with a `named` id. The first named record was created at `since` (ISO 8601). */
   async drop(
     { named, scope, since }: { named: readonly string[]; scope: string; since: string },
     signal?: AbortSignal,
@@ -94,7 +91,7 @@ export class ResponseStore {
     }
   }
 
-  /** Deletes and counts responses over 30 days old. `now` defaults to the earlier of the process and database clocks. */
+  /** Deletes responses over 30 days old. `now` defaults to the earlier of process and database clock. */
   @Periodic({ name: 'retention of stored responses', everyMs: HOUR_MS })
   async purge(signal?: AbortSignal, now?: Date): Promise<number> {
     const latest = now ?? (await earlierNow(this.database, this.clock));

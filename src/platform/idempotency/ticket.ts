@@ -2,7 +2,7 @@ import { deriveId } from '../../kernel/ids.js';
 import type { StoredResponse } from '../event-store/port.js';
 import { SealError, type Sealer } from '../sealing/sealer.js';
 
-/** Derives the ids of what a request creates: a repeat with the same seed gets the same ids. */
+/** Derives the ids that a request creates, so that a repeat with the same seed gets the same ids. */
 export class IdempotencyTicket {
   /** The number of reuses of the key after its response expired, each for another operation. */
   uses = 0;
@@ -27,7 +27,6 @@ export class IdempotencyTicket {
 
 /** The ticket of a request with an Idempotency-Key (contract.md 4). */
 export class KeyedTicket extends IdempotencyTicket {
-  /** The response of the last commit. */
   private committed: Pick<StoredResponse, 'status' | 'body'> | null = null;
   /** The expiry of the secret in replays, in epoch ms; null if it has none. */
   private secretUntil: number | null = null;
@@ -69,10 +68,7 @@ const UNTIL = /^secret until ([0-9]+)\n/;
 
 const RESPONSE = 'response';
 
-/**
- * Binds a stored response to its key, request and status. A response with a secret or personal data is sealed, any other has
- * a MAC.
- */
+/** Binds a stored response to its request. One with secrets or personal data is sealed, others have a MAC. */
 export class ResponseSeal {
   constructor(
     private readonly sealer: Sealer,
@@ -89,7 +85,7 @@ export class ResponseSeal {
     return { ...response, body: `${this.sealer.mac(RESPONSE, toText(response))}\n${response.body}` };
   }
 
-  /** Returns the original response. Throws {@link SealError} for a response that the service did not store. */
+  /** Returns the original response. Throws SealError for a response that the service did not store. */
   open(stored: StoredResponse): StoredResponse {
     if (stored.body.startsWith(SEALED))
       return {

@@ -6,13 +6,12 @@ import { backoffMs, sleep, type Backoff } from './backoff.js';
 
 export type ProcessRole = ProcessConfig['roles'][number];
 
-/** The first delay after a failure. It doubles up to 5 s, or up to the interval where that is longer. */
+/** The first delay after a failure. It doubles up to 5 s, or up to a longer interval. */
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 5000;
 
 export interface BackgroundOptions {
   readonly name: string;
-  /** The interval between two runs, unless the work is woken sooner. */
   readonly everyMs: number;
   /** Does all due work. It ends early once `signal` aborts; the next run continues. */
   readonly run: (signal: AbortSignal) => Promise<unknown>;
@@ -24,13 +23,12 @@ export interface BackgroundOptions {
 }
 
 /**
- * Periodic work. It runs at the start, at every tick of its interval and after each wake. A process has one run at a
- * time. A tick during a run is skipped; after a wake during a run, another run follows. A failed run is logged and
+ * A task that runs at the start, at every tick of its interval and after each wake. A process has one run at
+ * a time. A tick during a run is skipped; a wake during a run causes another run. A failed run is logged and
  * repeated after a growing delay, which ticks and wakes do not shorten.
  *
- * It is a method of a provider with `@Periodic()`, or a field with `@Background()` where something wakes or stops it.
- * {@link BackgroundModule} runs it in processes of its role. Work for one process at a time claims an item of
- * `work.items`.
+ * Providers declare it by `@Periodic()` on a method, or by `@Background()` on a field to wake or stop it.
+ * Work for one process at a time claims an item of `work.items`.
  */
 export class BackgroundWork {
   private readonly stopping = new AbortController();
@@ -55,7 +53,6 @@ export class BackgroundWork {
     if (this.interval !== null) this.loop ??= this.runUntilIdle(this.stopping.signal);
   }
 
-  /** Starts the work and returns its interval. */
   start(): NodeJS.Timeout {
     if (this.interval !== null) return this.interval;
     this.interval = setInterval(() => {
@@ -100,7 +97,6 @@ export class BackgroundWork {
 
 const log = new Logger(BackgroundWork.name);
 
-/** Marks a method of a provider as {@link BackgroundWork} that runs only at its interval. */
 export const Periodic = methodDecorator<
   Omit<BackgroundOptions, 'run'>,
   (signal: AbortSignal) => Promise<unknown>
@@ -108,7 +104,6 @@ export const Periodic = methodDecorator<
 
 const FIELDS = Symbol('background work');
 
-/** Marks a provider's field that contains a {@link BackgroundWork} or a list of them. */
 export function Background(): PropertyDecorator {
   return (provider, field) => {
     const fields = (Reflect.getMetadata(FIELDS, provider) ?? []) as readonly PropertyKey[];

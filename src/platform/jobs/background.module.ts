@@ -14,9 +14,8 @@ import { withTimeout } from '../timeout.js';
 import { BackgroundWork, findBackgroundWork, Periodic } from './background-work.js';
 
 /**
- * Runs the {@link BackgroundWork} of `@Background()` fields and `@Periodic()` methods of providers while the process
- * runs. Each is an interval of `SchedulerRegistry`. The module of @nestjs/schedule is not used: it clears all
- * intervals when the process begins to stop. A sender needs its heartbeat until it has released its claims.
+ * Runs `@Background()` fields and `@Periodic()` methods. ScheduleModule is not used, because it clears
+ * intervals when shutdown begins. A sender needs its heartbeat until it has released its claims.
  */
 @Module({
   imports: [DiscoveryModule],

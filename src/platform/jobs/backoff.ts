@@ -1,6 +1,6 @@
 import { setTimeout as timer } from 'node:timers/promises';
 
-/** Delays that double from `firstMs` up to `maxMs`, each with jitter within [0.5 d, d]. */
+/** The delays double from `firstMs` up to `maxMs`, each with jitter within [0.5 d, d]. */
 export interface Backoff {
   readonly firstMs: number;
   readonly maxMs: number;

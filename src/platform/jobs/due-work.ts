@@ -3,15 +3,11 @@ import { backoffMs, type Backoff } from './backoff.js';
 import { BackgroundWork } from './background-work.js';
 import type { ClaimOptions, Next, WorkItem, WorkItems } from './work-items.js';
 
-/**
- * The outcome of an item. `retry` counts a failure. It uses the kind's backoff, as a {@link Next} without a delay
- * does.
- */
+/** The outcome of an item. `retry` counts a failure. Without `inMs`, the kind's backoff applies. */
 export type WorkOutcome = 'done' | 'retry' | (Omit<Next, 'inMs'> & Partial<Pick<Next, 'inMs'>>);
 
 export interface WorkKind<State extends object> {
   readonly kind: string;
-  /** The interval between two claims, unless the work is woken sooner. */
   readonly everyMs: number;
   readonly batch: number;
   /** The time after which another process claims the item of a dead or slow one. */
@@ -20,7 +16,7 @@ export interface WorkKind<State extends object> {
   readonly keepsLease?: true;
   readonly retry: Backoff;
   readonly claims?: () => Pick<ClaimOptions, 'lines' | 'except'>;
-  /** Performs an item. It may be killed, and may run twice for one item. An error is logged and retried. */
+  /** Performs an item, possibly twice. It may be killed. An error is logged and retried. */
   readonly perform: (item: WorkItem<State>, signal: AbortSignal) => Promise<WorkOutcome>;
 }
 

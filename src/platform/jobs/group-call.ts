@@ -7,13 +7,9 @@ interface Waiting<In, Out> {
 }
 
 const MAX_BATCH = 500;
-/** The batch size that counts as load. */
 const LOAD = 4;
 
-/**
- * Batches calls: those that arrive while a batch is in flight form the next one, so that many callers cost few
- * statements. `run` returns results in the order of its inputs; if it rejects, all calls of the batch do.
- */
+/** Batches calls that arrive while a batch is in flight. `run` returns results in the order of its inputs. */
 export class GroupCall<In, Out> {
   private waiting: Waiting<In, Out>[] = [];
   private scheduled = false;
@@ -26,10 +22,7 @@ export class GroupCall<In, Out> {
       readonly max?: number;
       /** The milliseconds in which a batch gathers under load. */
       readonly gatherMs?: number;
-      /**
-       * Starts a batch and returns its filter. Inputs that the filter rejects wait for the next batch; it accepts the
-       * first.
-       */
+      /** Returns the filter of a batch. It accepts the first input; rejected ones wait for the next batch. */
       readonly group?: () => (input: In) => boolean;
     } = {},
   ) {}
@@ -78,7 +71,7 @@ export class GroupCall<In, Out> {
   }
 }
 
-/** Wakes waiters in this process after a change, even if it happens between their check and their wait. */
+/** Wakes waiters after a change, even one between their check and their wait. */
 export class ChangeNotifier {
   /** The number of changes, which a waiter reads before its check. */
   version = 0;

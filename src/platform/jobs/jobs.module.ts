@@ -6,7 +6,6 @@ import { reaching } from '../postgres/unavailable.js';
 import { QueueBackend } from './queue-backend.js';
 import { WorkItems } from './work-items.js';
 
-/** The table of due work, and BullMQ on QUEUE_URL or the database, for every module. */
 @Global()
 @Module({
   imports: [

@@ -9,10 +9,10 @@ import type { Redis } from 'ioredis';
 import { LIMITS, openPool, RESPONSE_TIMEOUT_MS } from '../postgres/session-settings.js';
 
 const SCHEMA = 'bullmq';
-/** One connection for the LISTEN of each worker, and others for all queues of the process. */
+/** The connections for all queues, and one for the LISTEN of each worker. */
 const POOL_SIZE = 6;
 
-/** The storage of BullMQ, PostgreSQL or Redis by the scheme of the URL, with one set of connections. */
+/** The storage of BullMQ, PostgreSQL or Redis by the scheme of the URL. */
 @Injectable()
 export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShutdown {
   private constructor(
@@ -60,7 +60,7 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
     let isStopping = false;
     const retryStrategy = (times: number): number | null =>
       isStopping ? null : Math.min(times * 50, RETRY_AFTER_AT_MOST_MS);
-    // Workers block on their connection, so that a command may wait for an unavailable server.
+    // Commands must wait for an unavailable server, because workers block on their connection.
     const client = new ioredis.Redis(url, { maxRetriesPerRequest: null, lazyConnect: true, retryStrategy });
     const all = [client];
     const duplicate = client.duplicate.bind(client);

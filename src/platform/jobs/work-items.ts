@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../postgres/database.js';
 
-/** One in so many items of a claim is reserved for later lines, to prevent starvation. */
+/** One in this many items of a claim is reserved for later lines, to prevent starvation. */
 const LATER_SHARE = 5;
-/** One of n due shares gets at most this many n-ths of a claim, because others may use less than theirs. */
+/** The limit of one share, as a multiple of an equal part, because others may use less than theirs. */
 const SURPLUS = 4;
 const MIN_PART = 8;
 
@@ -14,7 +14,7 @@ export interface WorkItem<State extends object = object> {
   readonly share: string;
   /** The id of this claim, void once the item is claimed or scheduled again. */
   readonly lease: string;
-  /** The consecutive failed attempts, their duration and the last reason. */
+  /** The number of consecutive failures. `failing_seconds` is their duration, `cause` the last reason. */
   readonly failures: number;
   readonly failing_seconds: number;
   readonly cause: string | null;
@@ -45,20 +45,16 @@ export interface Next {
   readonly inMs: number;
   /** The failure to count. Without one the count is reset. */
   readonly failure?: { readonly cause: string | null };
-  /** The new state; unchanged when absent. */
   readonly state?: object;
   readonly line?: number;
 }
 
-/** `work.items`: the due work of all contexts, shared by all processes. */
+/** The due work of all contexts in `work.items`, shared by all processes. */
 @Injectable()
 export class WorkItems {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Claims due items for the duration of a lease, line by line and with a round robin of shares. `more` is true if
-   * more may be due.
-   */
+  /** Claims due items for a lease, line by line. `more` is true if more may be due. */
   async claim<State extends object = object>({
     kind,
     limit,
@@ -99,7 +95,7 @@ export class WorkItems {
     return (await this.retryAll([[item, next]])) === 1;
   }
 
-  /** Schedules items of one kind again, except those whose lease was lost. Returns their number. */
+  /** Schedules items of one kind again, unless their lease was lost. Returns their number. */
   async retryAll(items: readonly (readonly [item: WorkItem, next: Next])[]): Promise<number> {
     if (items.length === 0) return 0;
     const rows = await this.database.query(
@@ -179,7 +175,7 @@ export async function scheduleWork(tx: PoolClient, kind: string, items: readonly
   );
 }
 
-/** Makes existing items due at once, without a reset of their failures. */
+/** Makes items due at once, without a reset of their failures. */
 export async function wakeWork(
   tx: PoolClient,
   kind: string,
@@ -197,10 +193,7 @@ export async function dropWork(tx: PoolClient, kind: string, keys: readonly stri
   await tx.query('delete from work.items where kind = $1 and key = any($2)', [kind, keys]);
 }
 
-/**
- * The fair claim. A skip scan of the index finds the shares with work. Their longest due items are claimed by round
- * robin, so that a share with much work does not delay others.
- */
+/** Claims by round robin over the shares, which a skip scan finds. A large share does not delay others. */
 const CLAIM = `
   with recursive shares as (
     (select share from work.items where kind = $1 and line = $2 order by share limit 1)

@@ -1,7 +1,4 @@
-/**
- * Reads JSON text in place, without recursion. It finds the exact text of a member, the depth before a parse, and the
- * members of malformed text. The results for text that JSON.parse rejects are arbitrary.
- */
+/** Reads JSON in place, without recursion. Results for text that JSON.parse rejects are arbitrary. */
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -24,7 +21,7 @@ export function measureDepth(json: string): number {
   return deepest;
 }
 
-/** Returns the exact text of the value at `path`, without the losses of a parse. The last of repeated keys counts. */
+/** Returns the exact text of the value at `path`, unchanged by a parse. The last of repeated keys counts. */
 export function memberText(json: string, path: readonly string[]): string | undefined {
   let text: string | undefined = json;
   for (const member of path) {
@@ -40,15 +37,12 @@ export function memberText(json: string, path: readonly string[]): string | unde
   return text;
 }
 
-/** The JSON text of the fields and one more member, whose value is JSON text already. */
+/** Returns the JSON text of fields and one more member, whose value is JSON text already. */
 export function withJsonText(fields: object, name: string, text: string): string {
   return `${JSON.stringify(fields).slice(0, -1)},${JSON.stringify(name)}:${text}}`;
 }
 
-/**
- * Visits the members of the object at `at`, after optional white space. Returns the index after it. `visit` gets the start of
- * each value and returns {@link endOfValue}.
- */
+/** Visits an object and returns the index after it. `visit` gets the start of a value and returns its end. */
 export function eachMember(json: string, at: number, visit: (key: string, start: number) => number): number {
   at = skipSpace(json, at);
   if (json.charCodeAt(at) !== OPEN_BRACE) return at;
@@ -74,7 +68,7 @@ export function eachElement(json: string, at: number, visit: (start: number) => 
   return at + 1;
 }
 
-/** Returns the string between the quotes at `start` and before `end`. Throws SyntaxError for a malformed escape. */
+/** Returns the string between the quotes at `start` and before `end`. Throws SyntaxError for a bad escape. */
 export function readString(json: string, start: number, end: number): string {
   const inner = json.slice(start + 1, end - 1);
   return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
@@ -118,7 +112,7 @@ export class JsonText {
   constructor(readonly text: string) {}
 }
 
-/** Replaces the object at `path` by its {@link JsonText}; any other value remains. */
+/** Replaces the object at `path` by its JsonText; any other value remains. */
 export function keepJsonText(body: unknown, path: readonly string[], json: string): unknown {
   let parent: unknown = body;
   for (const name of path.slice(0, -1))

@@ -12,9 +12,8 @@ export interface ApiScheme {
   readonly readHeaders?: readonly string[];
   /** Names of common responses by status. An operation's own response has precedence. */
   readonly statuses: Readonly<Record<number, string>>;
-  /** Further {@link statuses} of writes. */
   readonly writeStatuses: Readonly<Record<number, string>>;
-  /** Responses besides those of all APIs, by name. */
+  /** Further responses, by name. */
   readonly responses: Readonly<Record<string, object>>;
   /** The security schemes, all of which a caller needs. */
   readonly securitySchemes: Readonly<Record<string, object>>;
@@ -24,10 +23,9 @@ export interface ApiScheme {
 const LISTENER = { 400: 'BadRequest', 429: 'TooManyRequests', 431: 'HeadersTooLarge', 500: 'Unexpected' };
 export const BODY = { 413: 'TooLarge', 415: 'UnsupportedMediaType' };
 
-/** Names of the headers of all responses of an API. */
 const API_HEADERS = ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'];
 
-/** The part of a context in the document besides its operations. */
+/** The part of a context in the document, in addition to its operations. */
 export interface DocumentPart {
   /** Tags by name, with their place in the order of the document. */
   readonly tags?: Readonly<Record<string, readonly [place: number, description: string]>>;
@@ -49,7 +47,7 @@ interface OperationObject {
 }
 type Operations = Readonly<Record<string, OperationObject>>;
 
-/** Creates the OpenAPI 3.1 document of the routes with `@ApiRoute`, completed by what all routes have in common. */
+/** Creates the OpenAPI 3.1 document of the routes with `@ApiRoute`. */
 export function createDocument(app: INestApplication, parts: readonly DocumentPart[]): object {
   const info = { title: 'disburse API', version: '1' };
   const tags = parts
@@ -103,7 +101,6 @@ export function createDocument(app: INestApplication, parts: readonly DocumentPa
   };
 }
 
-/** Adds the common responses, parameters, response headers and security to an operation. */
 function complete(
   operation: OperationObject,
   method: string,
@@ -135,7 +132,7 @@ function complete(
   };
 }
 
-/** Moves examples into the schema of a parameter. Next to the schema, OpenAPI requires a map. */
+/** Moves examples into the schema, because a parameter's own `examples` must be a map in OpenAPI. */
 function withExamplesInSchema(parameter: Parameter): object {
   const { examples, schema, ...rest } = parameter;
   return examples === undefined ? parameter : { ...rest, schema: { ...schema, examples } };
@@ -193,7 +190,6 @@ const RESPONSES = {
   default: { description: 'Tried again, ten times within three days.' },
 };
 
-/** Returns the `webhooks` of the document. */
 function toWebhooks(types: readonly WebhookDescription[]): Readonly<Record<string, Operations>> {
   return Object.fromEntries(
     types.map(({ type, when, data }) => {

@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import { ApiProperty, type Dto } from '../dto/field.js';
 
-/** A response: the class of its body and its condition, or only the condition. From 400 on it is a problem. */
+/** The condition of a response, with the class of its body. From 400 on, the body is a problem. */
 type Described = string | readonly [type: Dto, when: string];
 
 interface RouteDescription {
@@ -26,10 +26,7 @@ interface RouteDescription {
 
 export const SCOPES_KEY = 'scopes';
 
-/**
- * Adds a route to the OpenAPI document. The lowest status of its responses is that of a success. Body, query and path come
- * from the decorators of its parameters.
- */
+/** Adds a route to the OpenAPI document. The lowest status of its responses is that of a success. */
 export function ApiRoute({
   id,
   tag,
@@ -65,7 +62,6 @@ export function problemResponse(description: string): object {
 
 const retried = { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } };
 
-/** The response headers of all APIs by their names in the document. */
 export const sharedHeaders = {
   'Request-Id': {
     description: 'Identifies this request; quote it when you ask for support.',

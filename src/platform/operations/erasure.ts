@@ -1,19 +1,18 @@
 import { methodDecorator } from '../discovered-methods.js';
 
-/** The person to forget. */
 export interface ErasedPerson {
   readonly userId: string;
   readonly merchantId: string;
-  /** The merchant's id of the person. */
+  /** The id that the merchant uses for the person. */
   readonly externalId: string | null;
-  /** ISO 8601. */
+  /** The time in ISO 8601. */
   readonly createdAt: string;
   readonly erasedAt: string;
 }
 
 /**
- * Declares the method that drops a context's data of an erased person (ADR 127), with the name of the context. It is safe to
- * kill and to repeat, also after its end. It returns false while a part has to wait; the erasure retries later.
+ * Declares the method by which a context drops the data of an erased person (ADR 127). The value is the
+ * context's name. The method may be killed and repeated. It returns false to be called again later.
  */
 export const Forgets = methodDecorator<
   string,

@@ -6,7 +6,6 @@ import type { AnyCommand } from './operation.js';
 export interface Requester {
   /** The operator; null for the shell of the machine. */
   readonly operatorId: string | null;
-  /** `shell` for the shell of the machine. */
   readonly name: string;
   readonly role: string | null;
   /** The admin key; null for a session of the console and for the shell. */
@@ -38,7 +37,7 @@ export interface OperationRequest {
   readonly requester: Requester;
   /** The merchant whose data the operation changes, or null. */
   readonly merchantId: string | null;
-  /** The ticket; requests with the same one are one operation. */
+  /** The requests with the same ticket are one operation. */
   readonly idempotency?: Pick<IdempotencyTicket, 'id'>;
 }
 
@@ -50,19 +49,18 @@ export interface OperationOutcome {
   readonly result: object;
 }
 
-/** Every write of an operator, from the admin API, the console and programs. The operations context provides it. */
+/** The writes of operators from admin API, console and CLI. The operations context implements it. */
 export abstract class Operations {
   /**
-   * Records the operation and executes it, unless it waits for a second person (`pending_approval`). Throws
-   * DomainError: `forbidden` for a missing scope, `precondition_failed` for another revision, and `not_found`. Errors
-   * of the handler are recorded as a failure and thrown.
+   * Records and executes the operation, unless it waits for a second person. Throws `forbidden`, `not_found`,
+   * and `precondition_failed` for another revision. Handler errors are recorded and thrown.
    */
   abstract request(command: AnyCommand, request: OperationRequest): Promise<OperationOutcome>;
   /** Returns the revision of a subject by its streams; null where none of them exists. */
   abstract findRevision(streams: readonly string[]): Promise<number | null>;
 }
 
-/** The present scopes of persons. The access context provides them. */
+/** The present scopes of persons, provided by the access context. */
 export abstract class OperatorDirectory {
   /** The scopes of the shell of the machine. */
   abstract readonly allScopes: ReadonlySet<string>;
@@ -70,9 +68,9 @@ export abstract class OperatorDirectory {
   abstract findScopes(operatorId: string): Promise<ReadonlySet<string> | null>;
 }
 
-/** Records reads of merchants' data by operators, for the portal (admin-api.md 6). The operations context provides it. */
+/** Records reads of merchants' data by operators, for the portal (admin-api.md 6). */
 export abstract class OperatorLookups {
-  /** `subject` is `payout <id>` or `payouts`, for example. The read waits for its record. */
+  /** Records a read before its response. `subject` is `payout <id>` or `payouts`, for example. */
   abstract record(
     caller: Pick<Requester, 'operatorId' | 'name'>,
     merchantIds: readonly string[],

@@ -2,7 +2,6 @@ import { methodDecorator } from '../discovered-methods.js';
 
 /** An operator's search (admin-api.md 3). */
 export interface SearchQuery {
-  /** The trimmed text. */
   readonly text: string;
   /** The text as a UUID in lower case, or null. */
   readonly uuid: string | null;
@@ -10,21 +9,20 @@ export interface SearchQuery {
   readonly phoneNumber: string | null;
   /** The merchants within the caller's reach; null for all. */
   readonly merchants: readonly string[] | null;
-  /** The maximum number of results. */
   readonly limit: number;
 }
 
 export interface Found {
-  /** `merchant`, `credential`, `operator`, `user`, `payout`, `order`, `webhook_endpoint`, `delivery`, `request`, `operation`. */
+  /**
+   * The type: `merchant`, `credential`, `operator`, `user`, `payout`, `order`, `webhook_endpoint`,
+   * `delivery`, `request` or `operation`.
+   */
   readonly kind: string;
   readonly id: string;
   readonly merchant_id: string | null;
-  /** One line without personal data. */
+  /** A line without personal data. */
   readonly title: string;
 }
 
-/**
- * Declares a search for exact matches, with its scope. A search that may find more than `limit` must filter by
- * `merchants` itself.
- */
+/** Declares a search for exact matches, by scope. Above `limit` results, it must filter by `merchants`. */
 export const Searches = methodDecorator<string, (query: SearchQuery) => Promise<readonly Found[]>>();

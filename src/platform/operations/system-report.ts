@@ -8,11 +8,10 @@ export class BacklogState {
   @ApiProperty(nullable(TIME)) oldest_at!: string | null;
 }
 
-/** Declares a method that reports the due work of a kind to `GET /admin/v1/system`, for all processes (admin-api.md 3). */
+/** Declares a method that reports the due work of a kind, of all processes (admin-api.md 3). */
 export const ReportsBacklog = methodDecorator<string, () => Promise<BacklogState>>();
 
-/** Declares a method that reports a member of `audit` to `GET /admin/v1/system`, or null. */
+/** Declares a method that reports a member of `audit` to `GET /admin/v1/system`. */
 export const ReportsAudit = methodDecorator<'head' | 'last_verify', () => Promise<object | null>>();
 
-/** The limit of counts of due work. */
 export const MAX_DUE = 10_000;

@@ -7,7 +7,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Table = readonly (readonly [AddressRange, string])[];
 
 export interface AddressPolicy {
-  /** Allows loopback addresses and plain http: the sandbox. */
+  /** True in the sandbox: allows loopback addresses and plain http. */
   readonly loopback: boolean;
   readonly allowed: readonly AddressRange[];
 }
@@ -16,7 +16,7 @@ export interface AddressPolicy {
 const REFUSED = toTable(ranges.refused);
 /** IPv6 ranges that embed an IPv4 address: always refused, also within an allowed range. */
 const EMBEDDED = toTable(ranges.embedded);
-/** The addresses of cloud metadata services, which serve credentials. Only an exact allowed address permits one. */
+/** The cloud metadata services, which serve credentials. Only an exact allowed address permits one. */
 const METADATA = ranges.metadata.map((each) => ipaddr.parse(each).toString());
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');
 const LOOPBACK = [ipaddr.parseCIDR('127.0.0.0/8'), ipaddr.parseCIDR('::1/128')];

@@ -11,7 +11,7 @@ const MAX_URL_LENGTH = 2048;
 /** A DNS response may contain thousands of addresses; checking all would delay other requests by 100 ms. */
 const MAX_ADDRESSES = 512;
 
-/** A part of each refusal of a resolved address. Unlike other refusals, it may change later. */
+/** A part of the refusals of resolved addresses, which may change later, unlike other refusals. */
 export const RESOLVES_TO = ' resolves to ';
 export const HTTPS_ONLY = 'must be an https:// URL';
 const HOST_NAME = /^(?=.{1,254}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
@@ -26,16 +26,10 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 /** Replaces c-ares codes that would be read as failures of the host itself. */
 const MEANT: Readonly<Record<string, string>> = { ECONNREFUSED: 'EAI_AGAIN', EBADRESP: 'ESERVFAIL' };
 
-/**
- * Resolves hosts that an operator configured, which may have any address and use http. Lookups are not cached;
- * concurrent requests for a name share one. ADR 76.
- */
+/** Resolves the hosts of operators, which may have any address (ADR 76). Concurrent lookups are shared. */
 export class OperatorHosts {
   private readonly lookups = new Map<string, Promise<readonly string[]>>();
-  /**
-   * The queue of getaddrinfo calls. Each blocks a thread of libuv; the other threads resolve the names of our own
-   * servers.
-   */
+  /** The queue of getaddrinfo calls, so that they block only one of libuv's threads. */
   private thread: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly hostsFile = '/etc/hosts') {}
@@ -44,10 +38,7 @@ export class OperatorHosts {
     return true;
   }
 
-  /**
-   * Returns the permitted addresses of a lower-case host, in the order of attempts. Rejects with a
-   * {@link RequestFailure}.
-   */
+  /** Returns the permitted addresses of a lower-case host, in the order of attempts. */
   async resolve(host: string, timeoutMs: number): Promise<readonly string[]> {
     if (isIP(host)) return [host];
     const name = host.replace(/\.$/, '');
@@ -61,7 +52,7 @@ export class OperatorHosts {
     return found.finally(() => this.lookups.delete(key));
   }
 
-  /** Reads the hosts file at each lookup, synchronously: asynchronous reads wait for getaddrinfo's threads. */
+  /** Reads the hosts file at each lookup, synchronously: libuv's threads may be blocked by getaddrinfo. */
   private listed(name: string): readonly string[] {
     try {
       return readFileSync(this.hostsFile, 'utf8')
@@ -97,10 +88,7 @@ export class OperatorHosts {
   }
 }
 
-/**
- * The policy for hosts of merchants, at registration and at every connect. Every resolved A and AAAA record is checked; one
- * refused address refuses the name.
- */
+/** Checks hosts of merchants at registration and at every connect. One refused address refuses the name. */
 export class GuardedHosts extends OperatorHosts {
   private readonly logger = new Logger(GuardedHosts.name);
 
@@ -140,7 +128,7 @@ export class GuardedHosts extends OperatorHosts {
     const refusal = addressRefusal(address, this.policy);
     if (refusal === null) return;
     if (isIP(host)) throw new RequestFailure('address', `must be a public address: ${address} ${refusal}`);
-    // Our resolver may resolve internal names: their addresses are logged for the operator only.
+    // The operator's DNS may resolve internal names, so that only the log contains their addresses.
     this.logger.warn({ msg: 'a host resolves to an address that is refused', host, address, refusal });
     const where = `${host}${RESOLVES_TO}an address that is not public`;
     throw new RequestFailure('address', `must be a public address: ${where}`);
@@ -165,7 +153,7 @@ export class GuardedHosts extends OperatorHosts {
   }
 }
 
-/** Queries A and AAAA over separate sockets, with fresh ports against forged responses, without a thread. */
+/** Queries DNS over new ports, against forged responses, and without libuv's threads. */
 async function queryDns(name: string, timeoutMs: number): Promise<readonly string[]> {
   const resolver = new Resolver(QUERIES);
   try {
@@ -179,8 +167,8 @@ async function queryDns(name: string, timeoutMs: number): Promise<readonly strin
 }
 
 /**
- * Merges both address families alternately, IPv4 first. One family is enough if the other is empty, fails or is late.
- * Only received addresses are checked and connected to, so withholding a record gains nothing.
+ * Merges both address families alternately, IPv4 first. One is enough if the other is empty, fails or is
+ * late. Withholding a record gains nothing, because connections use only received and checked addresses.
  */
 async function joined(...families: readonly Promise<readonly string[]>[]): Promise<readonly string[]> {
   await Promise.any(families).catch(({ errors }: AggregateError) => {

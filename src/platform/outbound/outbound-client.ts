@@ -16,9 +16,8 @@ type Headers = Readonly<Record<string, string>>;
 type Dispatched = Dispatcher.DispatchOptions & { readonly request: OutboundRequest };
 
 /**
- * The HTTP client for hosts outside of the service, on undici's connection pool. Every new connection resolves the
- * name, checks all addresses and connects to a checked one. A changed DNS record cannot evade the check. It follows no
- * redirects and decompresses nothing. ADR 76.
+ * The HTTP client for hosts outside of the service (ADR 76). Every new connection resolves the name and uses
+ * a checked address, so that a changed DNS record cannot evade the check. It follows no redirects.
  */
 export class OutboundClient {
   private readonly agent: Agent;
@@ -33,7 +32,7 @@ export class OutboundClient {
     });
   }
 
-  /** Sends a POST and returns the response within the limits. Never rejects. */
+  /** Sends a POST. Never rejects. */
   post(url: string, headers: Headers, body: string): Promise<HttpResult> {
     return this.send('POST', url, headers, body);
   }
@@ -54,7 +53,6 @@ export class OutboundClient {
     body: string | null,
   ): Promise<HttpResult> {
     const parsed = URL.canParse(url) ? new URL(url) : null;
-    // The parsed protocol counts, not the text.
     if (parsed === null || !/^https?:$/.test(parsed.protocol))
       return { kind: 'failed', phase: 'address', error: 'must be a valid URL' };
     const { origin, pathname, search } = parsed;
@@ -69,7 +67,7 @@ export class OutboundClient {
     }).finally(() => this.requests.delete(request));
   }
 
-  /** Creates a client for one request at a time, so that all events of its connection belong to that request. */
+  /** Creates a client for one request at a time, to which all events of its connection belong. */
   private newClient(origin: URL): Client {
     let current: OutboundRequest;
     let socket: Socket | null = null;
@@ -78,8 +76,7 @@ export class OutboundClient {
         this.connect(target, current).then(
           (connected) => {
             socket = connected.on('readable', () => current.readMore());
-            // This listener follows undici's `readable`, so that only undici reads; each chunk arrives here before it
-            // is parsed.
+            // undici's earlier `readable` listener reads. Each chunk arrives here before it is parsed.
             socket.on('data', (chunk: Buffer) => current.receive(chunk));
             callback(null, connected);
           },
@@ -90,7 +87,7 @@ export class OutboundClient {
       maxResponseSize: this.limits.bodyBytes,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      // One deadline covers both.
+      // The deadline of `send` covers both.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -103,7 +100,7 @@ export class OutboundClient {
     return client;
   }
 
-  /** Rejects with a {@link RequestFailure}: `address`, `dns`, `connect` or `tls`. */
+  /** Rejects with a RequestFailure: `address`, `dns`, `connect` or `tls`. */
   private async connect(target: buildConnector.Options, request: OutboundRequest): Promise<Socket> {
     request.connects();
     const { timeoutMs } = this.limits;
@@ -140,7 +137,7 @@ function openSocket({ hostname, protocol, port }: buildConnector.Options, addres
   return connectTls({ ...to, ...servername, ALPNProtocols: ['http/1.1'] });
 }
 
-/** Rejects with a {@link RequestFailure}: `connect` before TCP is connected, `tls` afterwards. */
+/** Rejects with a RequestFailure: `connect` before TCP is connected, `tls` afterwards. */
 function connected(socket: Socket): Promise<Socket> {
   return new Promise((resolve, reject) => {
     let phase: 'connect' | 'tls' = 'connect';

@@ -36,10 +36,7 @@ export const MAX_HEADER_BYTES = 16_384;
 const HEADER = /^[\r\n]*HTTP\/1\.\d ([2-9]\d\d)\b[^]*?\n\r?\n/;
 const INTERIM = /^([\r\n]*HTTP\/1\.\d 1(?!01)\d)\d\b([^]*?\n\r?\n)?/;
 
-/**
- * One request and its response, as undici's parser reports it. Settles once: with the end of the response, its size limit or
- * a failure.
- */
+/** One request and its response. It settles once, with the response or a failure. */
 export class OutboundRequest implements Dispatcher.DispatchHandler {
   readonly result: Promise<HttpResult>;
   stage: Stage = 'resolving the name';
@@ -69,7 +66,7 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     this.readBefore = socket.bytesRead;
   }
 
-  /** Throws for a second connection: undici reconnects endlessly to a host that closes, or sends, before the request. */
+  /** Refuses a second connection: undici reconnects endlessly to a host that closes or sends too early. */
   connects(): void {
     if (this.hasConnected) {
       throw this.bytesRead > 0
@@ -80,17 +77,14 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     this.stage = 'resolving the name';
   }
 
-  /**
-   * Bounds the bytes that undici does not count: interim responses, chunk framing, line breaks, and bytes after the
-   * response.
-   */
+  /** Bounds the bytes that undici does not count, such as interim responses and chunk framing. */
   readMore(): void {
     if (this.bytesRead > (this.complete ? 0 : 2 * this.limits.bodyBytes)) this.fail(TOO_LONG);
   }
 
   /**
-   * Stores the header, because undici reports no status of an invalid one. Interim responses become 1x3, which undici skips:
-   * it fails on an unexpected 100 (RFC 9110 section 15.2).
+   * Stores the header, because undici reports no status of an invalid one. Interim responses become 1x3,
+   * which undici skips: it fails on an unexpected 100 (RFC 9110 section 15.2).
    */
   receive(chunk: Buffer): void {
     if (this.status !== null || this.head.length > MAX_HEADER_BYTES) return;
@@ -103,9 +97,7 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     }
   }
 
-  /**
-   * Fails the request and destroys its connection. An oversized response counts as complete once its header was read.
-   */
+  /** Fails the request and closes its connection. An oversized response with a header counts as complete. */
   fail(error: Error): void {
     const isCutOff = error === TOO_LONG || CUT_OFF.some((kind) => error instanceof kind);
     const response = this.response(isCutOff ? null : describe(error));
@@ -179,10 +171,7 @@ const HTTP_DATES = [
   /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/,
 ];
 
-/**
- * Returns the milliseconds of a `Retry-After` field (RFC 9110 section 10.2.3). Returns 0 for a past date, and null for
- * a missing or invalid field. `now` is in Unix milliseconds.
- */
+/** Parses `Retry-After` (RFC 9110, 10.2.3): 0 for a past date, null for an invalid field. `now` is in ms. */
 export function retryAfterMs(field: string | null, now: number): number | null {
   const value = field?.trim() ?? '';
   if (/^[0-9]+$/.test(value)) return Number(value) * 1000;

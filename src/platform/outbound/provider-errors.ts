@@ -1,13 +1,10 @@
-/** The error of a call that may be repeated. Its message is logged, so it contains no secrets and no personal data. */
+/** The error of a call that may be repeated. Its message is logged: no secrets and no personal data. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
 
   constructor(
     message: string,
-    /**
-     * `later`: the provider's rules require a delay. `contradiction`: the response contradicts an earlier one or what
-     * was agreed, and an operator has to check it.
-     */
+    /** `later`: the provider requires a delay. `contradiction`: an operator has to check the response. */
     readonly kind: 'unavailable' | 'later' | 'contradiction' = 'unavailable',
   ) {
     super(message);

@@ -2,9 +2,8 @@ import { errors } from 'undici';
 import texts from './failure-texts.json' with { type: 'json' };
 
 /**
- * The phase in which a request failed, for merchants the class of its error (ADR 76). `address`: refused by the policy. `dns`: the name did not resolve. `connect`: no TCP
- * connection. `tls`: handshake or certificate. `send`: connected, without a byte of a response. `response`: not HTTP/1.1, too
- * large or broken off. `timeout`: the deadline passed.
+ * The phase of a failure, and its error class for merchants (ADR 76). `address`: refused by the policy.
+ * `send`: connected, but without a byte of a response. `response`: not HTTP/1.1, too large or broken off.
  */
 export type FailurePhase = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'response' | 'timeout';
 
@@ -20,10 +19,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/**
- * The texts for error codes whose own messages are unclear or contain addresses. ERR_ASSERTION: undici's parser asserts that
- * a status is at least 100.
- */
+/** The texts for codes: messages may contain addresses. ERR_ASSERTION is undici's for a status below 100. */
 const MEANINGS: Readonly<Record<string, string>> = texts;
 
 export function readCode(error: unknown): string {

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 /** The rows of one statement, few enough to hold no lock for long. */
 const CHUNK = 1000;
 
-/** Deletes, in chunks, the rows that match a condition on the time `$1`. Returns their number. */
+/** Deletes the rows that match a condition on the time `$1`. Returns their number. */
 export async function deleteBefore(
   pool: Pool,
   table: string,
@@ -26,7 +26,7 @@ const ROWS_PER_PAGE = 1000;
 
 type Query = <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** Passes every row to `read`. `sql` selects up to `$2` rows with keys after `$1` (null at first), in order. */
+/** Passes all rows to `read`. `sql` selects up to `$2` rows with keys after `$1`, in order. */
 export async function everyRow<Row extends object>(
   query: Query,
   sql: string,

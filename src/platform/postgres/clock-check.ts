@@ -14,10 +14,7 @@ export class ClockCheck {
     private readonly database: Database,
   ) {}
 
-  /**
-   * Measures the minimum skew of this clock in seconds, positive when ahead. A skew within the duration of the query
-   * is 0.
-   */
+  /** Measures the minimum skew in seconds, positive if ahead; 0 if within the duration of the query. */
   async skewSeconds(): Promise<number> {
     const before = this.clock.now().getTime();
     const database = (await databaseNow(this.database)).getTime();
@@ -34,7 +31,7 @@ export class ClockCheck {
     return `the clock is ${Math.abs(Math.round(skew))} s ${skew > 0 ? 'ahead of' : 'behind'} the database's`;
   }
 
-  /** Throws `unavailable` if the clock is wrong. Another process, or this one later, may then make the decision. */
+  /** Throws `unavailable` if the clock is wrong. Another process may then make the decision. */
   async require(): Promise<void> {
     const fault = await this.findFault();
     if (fault !== null) throw new DomainError('unavailable', `This process makes no decisions now: ${fault}`);

@@ -4,7 +4,6 @@ import { ClockCheck } from './clock-check.js';
 import { Database, databaseFromConfig } from './database.js';
 import type { Migration } from './migrate.js';
 
-/** The {@link Database}, and the {@link ClockCheck} against its clock, for every module. */
 @Global()
 @Module({})
 export class DatabaseModule {

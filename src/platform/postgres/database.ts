@@ -41,7 +41,7 @@ export class Database implements OnApplicationShutdown {
     return database;
   }
 
-  /** Returns the rows of one statement. Rejects after its timeout, as for an unavailable database. */
+  /** Returns the rows. Rejects after the timeout, as for an unavailable database. */
   async query<Row extends QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<Row[]> {
     const result = await this.pool.query<Row>(this.withTimeout({ text: sql, values: [...params] }));
     return result.rows;
@@ -53,9 +53,8 @@ export class Database implements OnApplicationShutdown {
   }
 
   /**
-   * Runs `work` in a transaction: commits where it resolves, rolls back where it rejects. `begin` may have more
-   * statements without parameters, whose results `work` gets. `bounded` gives begin, commit and rollback the timeout of
-   * {@link query}.
+   * Commits if `work` resolves, rolls back if it rejects. `begin` may contain more statements, whose results
+   * `work` gets. `bounded` applies the timeout of `query` to begin, commit and rollback.
    */
   async transaction<T>(
     work: (tx: PoolClient, began: readonly QueryResult[]) => Promise<T>,
@@ -70,7 +69,7 @@ export class Database implements OnApplicationShutdown {
       await client.query(statement('commit'));
       return result;
     } catch (error) {
-      // A rollback would have no result either: the server rolls back at the end of the connection.
+      // A rollback would fail too. The server rolls back when the connection ends.
       if (endsConnection(error)) broken = error;
       else await client.query(statement('rollback')).catch((failure: Error) => (broken = failure));
       throw error;
@@ -111,7 +110,7 @@ export async function databaseFromConfig(
     migrations,
     timeoutMs: QUERY_TIMEOUT_MS,
     limited: true,
-    // Programs have no role. The statements of a rebuild may take long.
+    // Programs, which have no role, get no timeout, because the statements of a rebuild may take long.
     ...(config.roles.length > 0 ? { responseTimeoutMs: RESPONSE_TIMEOUT_MS } : {}),
   });
 }

@@ -15,10 +15,7 @@ export interface CreatedDays {
   readonly created_to?: string | undefined;
 }
 
-/**
- * SQL conditions, each with the value of its `?`, or `true` without one. An absent, null or false value omits its
- * condition.
- */
+/** The SQL conditions with the values of their `?`, or `true`. A null or false value omits its condition. */
 export type Conditions = Readonly<Record<string, unknown>>;
 
 /** A list, newest first, as one statement. */
@@ -28,16 +25,13 @@ export interface List {
   readonly time?: string;
   readonly id?: string;
   readonly where?: Conditions;
-  /**
-   * The leading column of an index, and its values to list, each a range of the index. Null values do not restrict
-   * the list.
-   */
+  /** The first index column and its values to list, each a range of the index. Null lists all values. */
   readonly lanes?: {
     readonly column: string;
     readonly type: 'uuid' | 'text';
     readonly values: readonly string[] | null;
   };
-  /** The values of that index's next column `status`, each a range within every lane. */
+  /** The values of the next index column `status`, each a range within every lane. */
   readonly statuses?: readonly number[];
 }
 
@@ -49,7 +43,6 @@ export function toConditions(where: Conditions, params: unknown[]): string[] {
   });
 }
 
-/** The conditions of the rows in a range of days. */
 export function inDays(column: string, from?: string, to?: string): Conditions {
   return {
     [`${column} >= ?::date::timestamp at time zone 'UTC'`]: from,
@@ -67,10 +60,7 @@ export function afterPlace(
   return [`(${time}, ${id}) < ($${params.push(place.time)}::timestamptz, $${params.push(place.id)}::uuid)`];
 }
 
-/**
- * The statement of a page, which merges the newest rows of each range. It reads one page of the index per range. `sql` selects
- * the rows of the page and the next row, with `place_time` and `place_id`. `matching` is the condition of the whole list.
- */
+/** Merges the newest rows of each index range, plus one. `matching` is the condition of the whole list. */
 export function toStatement(list: List, { page_size, page_cursor }: KeysetPage) {
   const { columns, from, time = 'created_at', id = 'id', where = {}, lanes, statuses } = list;
   const params: unknown[] = [];
@@ -114,10 +104,7 @@ export async function listPage<Row extends object>(
   };
 }
 
-/**
- * Reads one page of rows with a text `body`. The database joins them, so that no row becomes an object. `total` is the number
- * of rows of the whole list, or null.
- */
+/** Reads a page of rows with a text `body`, joined by the database so that no row becomes an object. */
 export async function bodyPage(
   database: Pick<Database, 'query'>,
   list: Omit<List, 'columns'>,
@@ -129,7 +116,7 @@ export async function bodyPage(
   const read = async (joined: typeof pageBySize): Promise<JoinedRow> =>
     (await database.query<JoinedRow>(joined(sql, page.page_size, total), params))[0]!;
   const usual = await read(pageBySize);
-  // A sum of bytes row by row makes a page a third slower: only too large pages use it.
+  // A sum of bytes row by row makes a page a third slower, so only large pages use it.
   const joined = usual.fits ? usual : await read(pageByBytes);
   const { bodies, last_at, last_id } = joined;
   const next_cursor = last_at && last_id ? encodeCursor(last_at, last_id) : null;
@@ -145,7 +132,7 @@ interface JoinedRow {
   readonly total: string | null;
 }
 
-/** Selects the joined bodies, the place of the last one where another page follows, and `fits`. */
+/** Selects the joined bodies, the place of the last one if another page follows, and `fits`. */
 function pageBySize(sql: string, size: number, total: string): string {
   return `select case when fits then bodies end as bodies, last_at, last_id, fits, ${total}::text as total
     from (

@@ -20,7 +20,7 @@ const MAX_WAIT_MS = 600_000;
 /** A migration of TypeORM, whose class name ends with the timestamp of its file. */
 export type Migration = new () => MigrationInterface;
 
-/** Runs the missing migrations, one process at a time. A migration that finds a table in use is retried (ADR 100). */
+/** Runs missing migrations, one process at a time. Retries one that finds a table in use (ADR 100). */
 export async function migrate(url: string, migrations: readonly Migration[]): Promise<void> {
   const dataSource = new DataSource({
     type: 'postgres',
@@ -46,7 +46,7 @@ export async function migrate(url: string, migrations: readonly Migration[]): Pr
   outliveConnections(pool);
   const client = await pool.connect();
   try {
-    // The lock is polled: a session that waits in a statement would delay `create index concurrently`.
+    // The lock is polled, because a waiting statement would delay `create index concurrently`.
     const until = Date.now() + MAX_WAIT_MS;
     const lock = 'select pg_try_advisory_lock($1) as mine';
     while (!(await client.query<{ mine: boolean }>(lock, [MIGRATION_LOCK])).rows[0]!.mine) {
@@ -77,12 +77,11 @@ async function retried(dataSource: DataSource, until: number): Promise<void> {
 
 const MISMATCHES = ['3F000', '42P01', '42703', '42883', '42P06', '42P07', '42701', '42710', '42723'];
 
-/** Checks for the error of a statement that does not match the schema of the database. */
 export function isSchemaMismatch(error: unknown): boolean {
   return MISMATCHES.includes((error as { readonly code?: string }).code ?? '');
 }
 
-/** Runs a boot. Rejects with a {@link ConfigError} where a statement does not match the schema of the database. */
+/** Runs a boot. Throws ConfigError if a statement does not match the schema of the database. */
 export async function onOwnSchema<T>(boot: () => Promise<T>): Promise<T> {
   try {
     return await boot();
@@ -92,7 +91,7 @@ export async function onOwnSchema<T>(boot: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Throws a {@link ConfigError} for an unknown migration, except of a later version (docs/migrations.md). */
+/** Throws ConfigError for an unknown migration, except of a later version (docs/migrations.md). */
 async function refuseOtherMigrations(dataSource: DataSource): Promise<void> {
   const own = dataSource.migrations.map((migration) => migration.constructor.name);
   const newest = Math.max(...own.map((name) => Number(/\d+$/.exec(name))));

@@ -5,7 +5,7 @@ import { isoOfMicroseconds, microsecondsOfIso } from '../../kernel/instant.js';
 
 /** A place in a list, newest first. */
 export interface PagePlace {
-  /** ISO 8601 in UTC, with microseconds. */
+  /** The time in ISO 8601 in UTC, with microseconds. */
   readonly time: string;
   readonly id: string;
 }
@@ -26,7 +26,7 @@ export function withinList<T>(list: readonly unknown[], work: () => T): T {
   return currentList.run(checksum(Buffer.from(JSON.stringify(list))).toString('base64url'), work);
 }
 
-/** The opaque `next_cursor`: version, microseconds and id, with a checksum, and the list of {@link withinList}. */
+/** The opaque `next_cursor`: version, microseconds, id, checksum and the list of `withinList`. */
 export function encodeCursor(time: Date | string, id: string): string {
   const body = Buffer.alloc(BODY_BYTES, VERSION);
   body.writeBigInt64BE(

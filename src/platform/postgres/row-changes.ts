@@ -1,12 +1,12 @@
-/** A change that an operation writes outside the log, recorded in `platform.operation_changes` (admin-api.md 4). */
+/** A change by an operation outside the log, in `platform.operation_changes` (admin-api.md 4). */
 export interface RowChange {
-  /** `passing_type`, `sealing_key`, `master_key`, `signing_key` or `read_model`. */
+  /** The type: `passing_type`, `sealing_key`, `master_key`, `signing_key` or `read_model`. */
   readonly what: string;
   readonly id: string;
   readonly at: Date;
 }
 
-/** Records a changed row of the running operation, once. Without an operation it does nothing. */
+/** Records a changed row of the operation, once. Does nothing without an operation. */
 export async function recordRowChange(
   tx: { query(sql: string, values: unknown[]): Promise<unknown> },
   operationId: string | undefined,
@@ -21,7 +21,7 @@ export async function recordRowChange(
   );
 }
 
-/** Reads the ids that this operation changed, for a repeat after a crash. Without an operation there are none. */
+/** Reads the ids that this operation changed before, for a repeat after a crash. */
 export async function changedBefore(
   tx: { query<Row>(sql: string, values: unknown[]): Promise<{ readonly rows: readonly Row[] }> },
   operationId: string | undefined,
@@ -35,6 +35,5 @@ export async function changedBefore(
   return rows.map(({ id }) => id);
 }
 
-/** The query for an operation's changed rows, in the order of writing. */
 export const ROW_CHANGES = `select what, id, changed_at as at from platform.operation_changes where operation_id = $1
   order by changed_at, what, id`;

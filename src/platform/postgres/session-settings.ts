@@ -5,10 +5,7 @@ import { outliveConnections } from './unavailable.js';
 /** The delay before TCP keep-alive probes. Three without a reply end the connection. */
 const KEEP_ALIVE_MS = 10_000;
 
-/**
- * The settings by which the server ends the session of a client that is unreachable or reads nothing, within half a
- * minute.
- */
+/** The settings by which the server ends the session of an unresponsive client within half a minute. */
 const CONNECTION = {
   tcp_keepalives_idle: KEEP_ALIVE_MS / 1000,
   tcp_keepalives_interval: 5,
@@ -18,15 +15,14 @@ const CONNECTION = {
 } as const;
 
 /**
- * The limits of sessions that block others, in milliseconds: the server ends a process that stalls in a transaction
- * (ADR 98). The lock timeout is shorter than the client's, so that abandoned sessions do not queue for a lock. Longer
- * work raises a limit by `set local`.
+ * The limits of sessions that block others, in ms (ADR 98). Longer work raises them by `set local`. The lock
+ * timeout is shorter than the client's, so that abandoned sessions do not queue for a lock.
  */
 export const LIMITS = {
   idle_in_transaction_session_timeout: 10_000,
   lock_timeout: 8000,
   statement_timeout: 30_000,
-  /** The limit that also covers clients which stop within a statement and are not idle (PostgreSQL 17). */
+  /** The limit that also covers clients which stop within a statement (PostgreSQL 17). */
   transaction_timeout: 60_000,
 } as const;
 
@@ -48,7 +44,7 @@ const { PGCONNECT_TIMEOUT: connectSeconds = '' } = process.env;
 export const CONNECTING = {
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-  /** The seconds in libpq's own variable; 5 without a positive integer, because 0 would disable the timeout. */
+  /** The libpq variable, in seconds. Without a positive integer it is 5, because 0 means no timeout. */
   connectionTimeoutMillis: 1000 * (/^[1-9][0-9]*$/.test(connectSeconds) ? Number(connectSeconds) : 5),
 } as const;
 
@@ -61,7 +57,7 @@ export function openPool(
 
 const MEASURING_CONNECTIONS = 4;
 
-/** A pool with separate connections for measurements, so that these and requests do not wait for each other. */
+/** A pool with separate connections for measurements, so that requests do not wait for these. */
 class ServicePool extends pg.Pool {
   private readonly measuring: pg.Pool;
 
@@ -86,7 +82,7 @@ class ServicePool extends pg.Pool {
 /** The time limit of a request's statement, after which the database counts as unavailable. */
 export const QUERY_TIMEOUT_MS = 10_000;
 
-/** Adds a timeout to the statement in milliseconds, after which the pool drops the connection. */
+/** Adds a timeout in ms, after which the pool drops the connection. */
 export function bounded<C extends QueryConfig>(statement: C, ms = QUERY_TIMEOUT_MS): C {
   return Object.assign(statement, { query_timeout: ms });
 }

@@ -2,10 +2,10 @@ import { types } from 'node:util';
 import type { Pool } from 'pg';
 
 export const TRANSACTION_TIMEOUT = '25P04';
-/** The SQLSTATE of a write on a standby, to which the address may lead after a promotion. */
+/** The SQLSTATE of a write on a standby, for example after a promotion. */
 const READ_ONLY = '25006';
 
-/** The SQLSTATEs of unavailable servers, repeatable transactions and timeouts by a stalled process, and network errors. */
+/** The codes of unavailable servers, retryable transactions, stalled processes and network errors. */
 const TRANSIENT_CODES = new Set([
   '57P01',
   '57P02',
@@ -56,15 +56,13 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** The codes of PostgreSQL for a wrong database, user or password, and of Redis for a wrong or missing password. */
+/** The codes for a wrong database, user or password in PostgreSQL or Redis. */
 const REFUSED = /^(3D000|28P01|28000)$|^(WRONGPASS|NOAUTH)/;
 
-/**
- * The number of retries after a connection timeout. A busy boot may load modules before it reads the first message.
- */
+/** The retries after a connection timeout. A busy boot may read the first message too late. */
 const CONNECT_AGAIN = 5;
 
-/** Runs `connect`. Rejects with {@link Unreachable} where the setting's server is unavailable or refuses access. */
+/** Runs `connect`. Throws Unreachable if the server is unavailable or refuses access. */
 export async function reaching<T>(
   what: string,
   setting: string,
@@ -83,8 +81,8 @@ export async function reaching<T>(
 }
 
 /**
- * Handles connection errors, which would otherwise end the process. A pool listens only for errors of idle clients,
- * and the caller of `connect()` adds a listener later. Users of a broken client notice by failed queries.
+ * Ignores connection errors, which would end the process. A pool listens only to idle clients, and callers of
+ * `connect()` add a listener later. Queries of a broken client fail.
  */
 export function outliveConnections(pool: Pool): void {
   pool.on('error', () => undefined);

@@ -4,7 +4,7 @@ import { Database } from '../postgres/database.js';
 
 const { escapeLiteral } = pg;
 
-/** The position of each subscription, in `event_store.checkpoints`, in the database of its rows. */
+/** The checkpoint of each subscription, in the database of the rows that it writes. */
 @Injectable()
 export class Checkpoints {
   constructor(private readonly database: Database) {}
@@ -26,15 +26,15 @@ export class Checkpoints {
     return new Map(rows.map(({ name, position }) => [name, position]));
   }
 
-  /** Runs `work` and moves the checkpoint in one transaction. Returns false where another process holds or moved it. */
+  /** Runs `work` and moves the checkpoint. Returns false if another process has locked or moved it. */
   async advance(
     name: string,
     from: string | null,
     to: string,
     work: (tx: PoolClient) => Promise<void> = async () => undefined,
   ): Promise<boolean> {
-    // All in one round trip, without a wait for the disk. A crash of PostgreSQL may lose rows and checkpoint
-    // together; the events, which are on disk, are then applied again.
+    // This is one round trip without a wait for the disk. A crash of PostgreSQL may lose rows and checkpoint
+    // together. The events are then applied again.
     const before = from === null ? 'null' : escapeLiteral(from);
     const begin = `begin; set local synchronous_commit = off;
       update event_store.checkpoints set position = ${escapeLiteral(to)}, updated_at = now()

@@ -1,9 +1,8 @@
 import type { PoolClient } from 'pg';
 import { FindingList } from '../../kernel/finding-list.js';
 
-/** The comparison of a table with the events. */
 export interface TableComparison {
-  /** `schema.name` of the live table. */
+  /** The name of the live table, as `schema.name`. */
   readonly table: string;
   readonly rows: number;
   readonly different: number;
@@ -32,7 +31,7 @@ interface Column {
 /** The displayed characters of a value, around the first difference. */
 const MAX_DISPLAYED = 60;
 
-/** Compares differing texts as JSON. Invalid JSON is different. */
+/** Compares texts as JSON. Invalid JSON counts as different. */
 const SAME_JSON = `
   create or replace function pg_temp.same_json(a text, b text) returns boolean language plpgsql immutable as $$
   begin
@@ -41,10 +40,7 @@ const SAME_JSON = `
     return false;
   end $$`;
 
-/**
- * Compares the columns of all rows of a live table and its rebuilt one, both `schema.name`. Rows are joined by the
- * primary key of the live table. `json` has the columns of JSON text in which the order of members may differ.
- */
+/** Compares the rows of two tables (`schema.name`). JSON in the columns `json` may differ in member order. */
 export async function compareTables(
   tx: Pick<PoolClient, 'query'>,
   live: string,
@@ -110,7 +106,7 @@ function describeRow(
   return `${what}: ${fields.join('; ')}`;
 }
 
-/** Returns `status is received, the events say pending`, with the part of long values around the first difference. */
+/** Returns `status is received, the events say pending`. Long values are cut around the difference. */
 export function describeColumn(
   name: string,
   live: string | null,
@@ -127,7 +123,7 @@ function firstDifference(a: string, b: string): number {
   return at;
 }
 
-/** The displayed value. A number that the column's comment explains (`0 pending, 1 received`) becomes its word. */
+/** The displayed value. The column's comment (`0 pending, 1 received`) maps numbers to words. */
 function displayed(value: string | null, from: number, comment: string | null): string {
   if (value === null) return 'null';
   const word = new RegExp(`(?:^|, )${value.replace(/\W/g, '\\$&')} (\\w+)(?=,|$)`).exec(comment ?? '')?.[1];

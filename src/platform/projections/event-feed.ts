@@ -7,13 +7,10 @@ import { comparePositions, type EventStore, type RecordedEvent } from '../event-
 
 const MAX_RETAINED = 512;
 const OUTAGE = { firstMs: 50, maxMs: 2000 };
-/** The interval after which a failure starts a new outage: the maximum delay plus the timeout of a read. */
+/** The maximum delay plus the timeout of a read. A later failure starts a new outage. */
 const SEPARATE_MS = 60_000;
 
-/**
- * The new events, read once for all subscriptions of this process. A subscription that is further behind reads the
- * store.
- */
+/** Reads new events once for all subscriptions of this process. Those that lag behind read the store. */
 export class EventFeed {
   private readonly logger = new Logger(EventFeed.name);
   private readonly arrived = new ChangeNotifier();
@@ -74,7 +71,7 @@ export class EventFeed {
           failures = 0;
         }
       } catch (err) {
-        // Failures that are not consecutive are retried without backoff.
+        // A failure after a long interval is retried without backoff.
         if (performance.now() - failedAt > SEPARATE_MS) failures = 0;
         failedAt = performance.now();
         // A subscription that is up to date reads nothing, so only the feed reports this failure.

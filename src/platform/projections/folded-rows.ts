@@ -6,16 +6,13 @@ interface FoldedRows<State, Event extends DomainEvent> {
   readonly schema: string;
   readonly table: string;
   readonly aggregate: Aggregate<State, Event>;
-  /** The name of the member of the events' data with the id of the row. */
+  /** The field of the events' data that contains the row id. */
   readonly id: string;
   /** Returns the columns except `id`, `revision` and `events`; null for no row. */
   readonly toRow: (state: State) => object | null;
 }
 
-/**
- * Applies any number of events to a {@link FoldedRows} model with two statements. The rows contain events instead of
- * the state, whose shape may change with the next version.
- */
+/** Applies events with two statements. Rows contain events, because the next version may fold others. */
 export function foldedRows<State, Event extends DomainEvent>({
   schema: own,
   table,

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import type { DomainEvent } from '../../kernel/aggregate.js';
 import type { RecordedEvent } from '../event-store/port.js';
 
-/** The transaction of a batch: the rows are committed with the checkpoint. */
+/** The transaction of a batch, which includes the checkpoint. */
 export type Transaction = PoolClient;
 
 const declared = new Set<string>();
@@ -10,37 +10,33 @@ const declared = new Set<string>();
 /** The names of the subscriptions whose files were loaded. */
 export const declaredSubscriptions: ReadonlySet<string> = declared;
 
-/** Declares the name of a subscription. The boot fails unless it is in `readModels` or provided by `provideSaga`. */
+/** Declares the name of a subscription, which must be in `readModels` or provided by `provideSaga`. */
 export function subscriptionName(name: string): string {
   declared.add(name);
   return name;
 }
 
-/** Recorded events with the types and data of their context. */
+/** The recorded events with the types and data of their context. */
 type RecordedAs<Events extends DomainEvent> = Events extends DomainEvent
   ? Omit<RecordedEvent, 'type' | 'data'> & Pick<Events, 'type' | 'data'>
   : never;
 
 /**
- * A consumer of the log whose effects are rows: a read model, or a saga, which records work or commands. The runner
- * locks the checkpoint, applies a batch and moves the checkpoint in one transaction. A context lists its read models in
- * `readModels` and provides its sagas by `provideSaga`.
+ * A consumer of the log that writes rows: a read model, or a saga, which records work or commands. The runner
+ * commits a batch and its checkpoint in one transaction.
  */
 export interface SubscriptionDefinition<Events extends DomainEvent = RecordedEvent> {
   /** The name of the subscription and its checkpoint, for example `payouts.views`. */
   readonly name: string;
   /** The types of the events that it applies; others only move the checkpoint. */
   readonly events: readonly string[];
-  /**
-   * Passes all events to `apply`, even of unknown types, with sealed fields sealed. Reads and readiness do not wait
-   * for it.
-   */
+  /** Passes all events to `apply`, of any type and undecoded. Reads and readiness do not wait for it. */
   readonly wholeLog?: true;
-  /** Leaves personal fields sealed, so that the rows do not depend on keys, and an erasure covers them. */
+  /** Leaves personal fields sealed, so that an erasure also covers the rows. */
   readonly staysSealed?: true;
-  /** Applies events, idempotently and with one statement per kind of row. A read model writes to `schema`, if given. */
+  /** Applies events idempotently, with one statement per kind of row, in `schema` if given. */
   apply(events: readonly RecordedAs<Events>[], tx: Transaction, schema?: string): Promise<void>;
-  /** The minimum time in ms between the starts of two batches, for background work: larger batches cost less. */
+  /** The minimum time between the starts of two batches. Larger batches cost less. */
   readonly gatherMs?: number;
   /** Wakes workers after the commit. A crash may skip it. */
   afterCommit?(events: readonly RecordedAs<Events>[]): void;

@@ -17,7 +17,6 @@ const PROVIDERS = [
   SubscriptionProgress,
 ];
 
-/** The subscriptions to the event store, their runner and their progress, for every module. */
 @Global()
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class ProjectionsModule {}

@@ -20,11 +20,11 @@ import { SubscriptionRegistry } from './subscription-registry.js';
 const RETRY = { firstMs: 50, maxMs: 5000 };
 /** The number of attempts in about an hour. */
 const ATTEMPTS = 800;
-/** The failed attempts after which a line about the wait is printed. */
+/** The failed attempts between two lines about the wait. */
 const PRINT_EVERY = 12;
 /** The number of passes over later events before the checkpoint is locked. */
 const CATCH_UPS = 3;
-/** The rebuild holds no lock that others wait for, except during the swap, where a stalled one loses its locks. */
+/** The rebuild blocks others only during the swap, in which a stalled one loses its locks. */
 const BEGIN = `begin; ${WITHOUT_TIMEOUTS}; set local idle_in_transaction_session_timeout = '10min';
   set local maintenance_work_mem = '256MB'; set local max_parallel_workers_per_gather = 0`;
 const SWAP = `savepoint swap; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'`;
@@ -35,10 +35,7 @@ export interface Rebuilt {
   readonly position: string | null;
 }
 
-/**
- * Rebuilds read models from the first event while the service runs. It fills shadow tables, which replace the live ones
- * in the end (ADR 99). Until then readers and the runner use the live tables.
- */
+/** Rebuilds read models in shadow tables, which then replace the live ones (ADR 99). */
 @Injectable()
 export class ReadModelRebuild {
   constructor(
@@ -57,10 +54,7 @@ export class ReadModelRebuild {
       .map(({ name }) => name);
   }
 
-  /**
-   * Rebuilds a read model. Throws for a name that is unknown, a saga or in a rebuild, and for tables that stay locked
-   * for an hour. `print` receives lines about its waits.
-   */
+  /** Throws for an unknown name, a saga, a concurrent rebuild, or tables that stay locked for an hour. */
   async rebuild(name: string, print: (line: string) => void = () => undefined): Promise<Rebuilt> {
     const definition = this.registry.get(name);
     if (!isReadModel(definition)) throw new Error(`${name} is not a read model and cannot be rebuilt`);

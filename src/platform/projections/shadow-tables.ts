@@ -4,9 +4,9 @@ import type { RecordedEvent } from '../event-store/port.js';
 import { compareTables, type TableComparison } from './compare-tables.js';
 import type { ReadModel } from './projection.js';
 
-/** The number of events in a batch. Larger batches reach the old generation of the garbage collector. */
+/** The batch size. Larger batches reach the old generation of the garbage collector. */
 const BATCH = 3000;
-/** The longest wait of readers behind a rebuild that locks their tables. */
+/** The maximum wait for the table lock, because later readers queue behind it. */
 const SWAP_LOCK_MS = 100;
 
 interface IndexRow {
@@ -15,7 +15,7 @@ interface IndexRow {
   readonly constrains: 'p' | 'u' | null;
 }
 
-/** The tables of a read model, rebuilt from events in another schema within one transaction, to compare or replace. */
+/** The tables of a read model, rebuilt in another schema, to compare or replace the live ones. */
 export class ShadowTables {
   events = 0;
   position: string | null = null;
@@ -32,7 +32,7 @@ export class ShadowTables {
     this.names = new Set(definition.events);
   }
 
-  /** Creates the tables. `unlogged` is for those that never replace the live tables. */
+  /** Creates the tables. `unlogged` is for those that do not replace the live ones. */
   static async create(
     tx: PoolClient,
     codec: Pick<EventCodec, 'currentName' | 'decode'>,
@@ -51,7 +51,6 @@ export class ShadowTables {
     return shadow;
   }
 
-  /** Adds the next events of the log, which the read model applies in batches. */
   async add(page: readonly RecordedEvent[]): Promise<void> {
     const relevant = page.filter(({ type }) => this.names.has(this.codec.currentName(type)));
     this.events += relevant.length;
@@ -70,7 +69,7 @@ export class ShadowTables {
     await this.applied.catch(() => undefined);
   }
 
-  /** Starts to apply a batch, during which the next one is read. */
+  /** Starts to apply a batch, so that the caller can read the next one meanwhile. */
   private async applyNext(): Promise<void> {
     await this.applied;
     const events = this.pending.splice(0);
@@ -79,7 +78,7 @@ export class ShadowTables {
     const apply = async () =>
       definition.apply(await this.codec.decode(events, definition.staysSealed), tx, schema);
     this.applied = apply();
-    // The next call throws the failure; until then it must not count as unhandled.
+    // The next call throws the failure. Until then, it must not count as unhandled.
     this.applied.catch(() => undefined);
   }
 
@@ -104,7 +103,7 @@ export class ShadowTables {
     }
   }
 
-  /** Applies the remaining events, then creates the indexes that no ON CONFLICT needs, which is cheaper last. */
+  /** Applies the rest, then creates the indexes that no ON CONFLICT needs, which is cheaper last. */
   async complete(): Promise<void> {
     await this.settle();
     await this.index({ unique: false });
@@ -120,11 +119,7 @@ export class ShadowTables {
     return compared;
   }
 
-  /**
-   * Replaces the live tables and retains their options and grants. Fails with `lock_not_available` while another session
-   * reads them; the caller then rolls back. The wait for the lock is short, because later readers queue
-   * behind it.
-   */
+  /** Replaces the live tables with options and grants. Throws `lock_not_available` while others read them. */
   async replaceLive(): Promise<void> {
     const { tx, schema } = this;
     const { tables } = this.definition;

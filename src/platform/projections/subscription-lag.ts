@@ -13,7 +13,7 @@ interface Lag {
   readonly isAwaited: boolean;
 }
 
-/** The lag of the registered subscriptions, in any process. It includes up to half a second of irrelevant events. */
+/** The lag of all subscriptions. It includes up to half a second of irrelevant events. */
 @Injectable()
 export class SubscriptionLag {
   readonly all = sharedMeasurement(() => this.measure());

@@ -12,13 +12,12 @@ import type { PassingTypes } from './passing-types.js';
 import type { SubscriptionProgress } from './subscription-progress.js';
 
 const MAX_EVENTS = 5000;
-/** The maximum time for which irrelevant events do not move the checkpoint. */
+/** The interval at which irrelevant events move the checkpoint. */
 const LAZY_MS = 500;
 /** The interval at which an idle subscription reads its checkpoint again. */
 const CONFIRM_MS = 2000;
 /** The pause while another process holds the checkpoint. */
 const HELD_MS = 20;
-/** The retry interval of a subscription that is halted. */
 const HALTED_MS = 1000;
 const RETRY = { firstMs: 50, maxMs: 30_000 };
 /** The failures of a batch before it is halved, to find the event at fault. */
@@ -26,7 +25,6 @@ const MAX_FAILURES = 3;
 
 export interface SubscriptionState {
   readonly name: string;
-  /** The position up to which events are applied. */
   readonly position: string | null;
   /** The event at which the subscription is halted: forged, or of a type that this version does not know. */
   readonly haltedAt: Pick<RecordedEvent, 'type' | 'stream' | 'revision' | 'position' | 'isForged'> | null;
@@ -45,15 +43,14 @@ interface SubscriptionParts {
 type Treatment = 'apply' | 'pass' | 'wait';
 
 /**
- * Reads and applies the events of one subscription in order, and moves its checkpoint, while the process runs. An event
- * that cannot be applied stops only this subscription: no event is skipped. An unknown type halts it until a newer
- * process continues there, or an operator lets it pass (ADR 96).
+ * Applies the events of one subscription in order. One that fails stops only this subscription; none is
+ * skipped. An unknown type halts it until a newer version applies it or an operator lets it pass (ADR 96).
  */
 export class SubscriptionLoop {
   private readonly logger = new Logger(SubscriptionLoop.name);
   private readonly allowed = new Set<string>();
   private readonly names: ReadonlySet<string>;
-  /** The checkpoint is `stored`. The position of the loop is `seen`, which irrelevant events move as well. */
+  /** The checkpoint is `stored`. The position of the loop is `seen`, which irrelevant events also move. */
   private stored: string | null = null;
   private seen: string | null = null;
   private storedAt = 0;
@@ -65,7 +62,7 @@ export class SubscriptionLoop {
   private troubleUntil: string | null = null;
   private pending: readonly RecordedEvent[] = [];
   private halted: { readonly event: RecordedEvent; readonly since: Date } | null = null;
-  /** True after a full batch: more events wait. */
+  /** True after a full batch, because more events are due. */
   private isBehind = false;
 
   constructor(
@@ -129,7 +126,7 @@ export class SubscriptionLoop {
     }
   }
 
-  /** Waits so that events gather, unless a full batch is pending. */
+  /** Waits for more events, unless a full batch is due. */
   private async gather(signal: AbortSignal): Promise<void> {
     const { gatherMs = 0 } = this.definition;
     const waitMs = gatherMs - (performance.now() - this.startedAt);
@@ -142,10 +139,7 @@ export class SubscriptionLoop {
     return codec.knows(type) || this.allowed.has(type) ? 'pass' : 'wait';
   }
 
-  /**
-   * Waits at an event of an unknown type until it is applied elsewhere or may pass. Waits at a forged one until its
-   * deletion.
-   */
+  /** Waits until an unknown event is applied elsewhere or may pass, or a forged one is deleted. */
   private async halt(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> {
     const [barrier] = events as readonly [RecordedEvent];
     this.pending = events;
@@ -194,7 +188,7 @@ export class SubscriptionLoop {
     else if (position !== null && comparePositions(position, this.seen) > 0) this.passed(position);
   }
 
-  /** Moves back to apply the batches again that a crash of PostgreSQL lost with their rows and checkpoint. */
+  /** Moves back to repeat batches that a crash of PostgreSQL lost together with their checkpoint. */
   private rewind(position: string | null): void {
     const { name } = this.definition;
     this.logger.warn({ msg: 'subscription rewound to checkpoint', subscription: name, position });

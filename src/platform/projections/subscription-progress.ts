@@ -13,9 +13,8 @@ import type { SubscriptionDefinition } from './projection.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 
 const POLL_MS = 15;
-/** The poll interval for subscriptions of this process, which report their progress unless they are stuck. */
+/** The poll interval for subscriptions of this process, which normally report their progress. */
 const POLL_OWN_MS = 150;
-/** The maximum number of pages that a call of {@link RelevantScan} reads. */
 const MAX_SCAN_PAGES = 4;
 
 interface Waiter {
@@ -24,10 +23,7 @@ interface Waiter {
   settle(reached: boolean): void;
 }
 
-/**
- * Read your own writes: a response waits until the read models include its events. The runner of this process reports
- * its progress; the checkpoints of other processes are polled while a response waits.
- */
+/** Lets a response wait until the read models include its events, in this or another process. */
 @Injectable()
 export class SubscriptionProgress {
   private readonly positions = new Map<string, string>();
@@ -45,7 +41,7 @@ export class SubscriptionProgress {
     @Inject(storeConfig.KEY) private readonly config: StoreConfig,
   ) {}
 
-  /** Resolves to true once the subscription has reached the position in any process, to false after a timeout. */
+  /** Resolves to true once the position is reached in any process, to false after a timeout. */
   async waitFor(
     name: string,
     position: string | null,
@@ -59,8 +55,8 @@ export class SubscriptionProgress {
   }
 
   /**
-   * Resolves to true once the subscription `name` has applied all events from before the call. Resolves to false after
-   * READ_YOUR_WRITES_MS, which includes the read of the log. Rejects while the event store is unavailable.
+   * Resolves to true once all events from before the call are applied. Resolves to false after
+   * READ_YOUR_WRITES_MS. Rejects while the event store is unavailable.
    */
   async waitUntilCurrent(name: string): Promise<boolean> {
     const { readYourWritesMs } = this.config;
@@ -77,21 +73,16 @@ export class SubscriptionProgress {
     return this.waitFor(name, target, readYourWritesMs - (performance.now() - started));
   }
 
-  /**
-   * Waits until the read model includes all earlier events (contract.md 7.1, 7.2). Throws `unavailable` after the
-   * timeout.
-   */
+  /** Waits for all earlier events (contract.md 7.1, 7.2). Throws `unavailable` after the timeout. */
   async requireCurrent(name: string): Promise<void> {
     if (!(await this.waitUntilCurrent(name)))
       throw new DomainError('unavailable', 'The data is not up to date at the moment');
   }
 
-  /** Sets the subscriptions that run in this process. */
   runsHere(names: readonly string[]): void {
     this.runningHere = new Set(names);
   }
 
-  /** Reports that the subscription has reached the position. */
   advanced(name: string, position: string): void {
     if (comparePositions(position, this.positions.get(name) ?? null) <= 0) return;
     this.positions.set(name, position);
@@ -106,7 +97,7 @@ export class SubscriptionProgress {
     else this.positions.set(name, position);
   }
 
-  /** Finds the position at which the subscription is current. Calls share a scan that starts after them. */
+  /** Finds the position at which the subscription is current. Concurrent calls share the next scan. */
   private target(name: string): Promise<string | null> {
     if (this.runningHere.has(name)) return this.heads.call();
     let scans = this.scans.get(name);
@@ -162,10 +153,7 @@ export class SubscriptionProgress {
   }
 }
 
-/**
- * Finds the last relevant event of a subscription in another process, whose checkpoint lags behind irrelevant events.
- * It reads each event once, and at most a few pages per call.
- */
+/** Finds the last relevant event, because checkpoints lag behind irrelevant ones. Reads each event once. */
 class RelevantScan {
   private readonly names: ReadonlySet<string>;
   /** The range of read events, after `from` up to `to`, and the last relevant one. */

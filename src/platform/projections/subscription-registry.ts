@@ -31,7 +31,6 @@ type Injected<Tokens extends readonly InjectionToken[]> = {
   [Place in keyof Tokens]: Tokens[Place] extends { readonly prototype: infer Instance } ? Instance : never;
 };
 
-/** The provider of a saga. `create` builds the saga from the injected parts; it is then registered. */
 export function provideSaga<const Tokens extends readonly InjectionToken[]>(
   inject: Tokens,
   create: (...parts: Injected<Tokens>) => SubscriptionDefinition,

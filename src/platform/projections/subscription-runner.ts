@@ -47,7 +47,6 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     this.running = Promise.all(this.loops.map((loop) => loop.run(this.stopping.signal)));
   }
 
-  /** Completes the pending batches. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.feed.stop();

@@ -17,11 +17,10 @@ export interface TableCheck {
   /** The name of the checkpoint. */
   readonly name: string;
   add(page: readonly RecordedEvent[]): Promise<void>;
-  /** Compares after the last event. */
   compare(): Promise<readonly TableComparison[]>;
 }
 
-/** Rebuilds a read model in shadow tables up to its checkpoint, and compares them with the live ones in a snapshot. */
+/** Rebuilds a read model up to its checkpoint and compares it with the live tables in a snapshot. */
 export class ReadModelCheck implements TableCheck {
   private constructor(
     readonly name: string,
@@ -72,15 +71,14 @@ interface Tables {
   readonly position: string | null;
 }
 
-/** A table of work that is derived from events. Open work that is missing from it would remain open for ever. */
+/** A table of work that is derived from events. Work that is missing there would never be done. */
 export interface WorkList {
-  /** The name of the checkpoint. */
   readonly name: string;
-  /** `schema.name`. */
+  /** The name, as `schema.name`. */
   readonly table: string;
   /** The condition for the row of the work `due.id`. */
   readonly listed: string;
-  /** The name of the events' member with the id. */
+  /** The field of the events' data that contains the id. */
   readonly id: string;
   readonly begins: string;
   readonly ends: readonly string[];
@@ -103,7 +101,7 @@ export class WorkListCheck implements TableCheck {
       const current = tables.codec.currentName(type);
       if (current === list.begins && comparePositions(position, tables.position) <= 0)
         open.add(String(data[list.id]));
-      // An end after the position counts too: the table may already reflect it.
+      // An end after the position counts too, because the table may already reflect it.
       else if (list.ends.includes(current)) open.delete(String(data[list.id]));
     }
   }

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Database } from '../postgres/database.js';
 
-/** The id of the key that never changes: names in immutable events, such as those of claims, depend on it. */
+/** The id of the key that never changes, because names in immutable events depend on it. */
 export const ROOT_ID = 'root';
 
 export interface KeyCopy {
@@ -36,7 +36,7 @@ export async function changeRing<T>(
   });
 }
 
-/** Checks that a key of a ring was used. An empty ring has then lost its rows, and a new one would open nothing. */
+/** Checks that a key was used. An empty ring has then lost its rows, and must not be replaced. */
 export async function hasSealed(tx: PoolClient): Promise<boolean> {
   const { rows } = await tx.query<{ sealed: boolean }>(
     `select exists (select from platform.personal_keys where wrapped_key is not null)
@@ -46,7 +46,6 @@ export async function hasSealed(tx: PoolClient): Promise<boolean> {
   return rows[0]!.sealed;
 }
 
-/** Adds copies; existing ones remain. */
 export async function addCopies(tx: PoolClient, copies: readonly NewCopy[]): Promise<void> {
   for (const { key_id, master_id, wrapped, seals_from } of copies) {
     await tx.query(

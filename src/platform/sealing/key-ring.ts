@@ -52,23 +52,22 @@ export function toMasterKeys({ masterKey, masterKeyFormer }: SealingConfig): Mas
 }
 
 /**
- * The sealing keys in `platform.key_ring`, wrapped by the master key. A change of the master key wraps only these
- * rows again; sealed texts remain. Each key has one copy per master key in use, so that processes with either of two
- * work concurrently.
+ * The sealing keys in `platform.key_ring`, wrapped by the master key. A change of the master key wraps only
+ * these rows again. Each key has one copy per master key in use, so that processes with either one work.
  */
 export class KeyRing {
-  /** True where the ring lacks copies for this process's master key, so that the process could not start again. */
+  /** True if the ring lacks copies for this process's master key. The process could not start again. */
   isLost = false;
 
   private constructor(
     private readonly database: Pick<Database, 'query'>,
     private readonly master: MasterKey,
     readonly root: Buffer,
-    /** Seals with the newest key and opens with all of them. {@link refresh} updates it. */
+    /** Seals with the newest key and opens with all of them. `refresh` updates it. */
     readonly sealer: Sealer,
   ) {}
 
-  /** Opens, creates or completes the ring. Throws {@link ConfigError} for a MASTER_KEY of another database. */
+  /** Opens, creates or completes the ring. Throws ConfigError for the MASTER_KEY of another database. */
   static async open(database: Database, masters: MasterKeys): Promise<KeyRing> {
     let copies = await readCopies(database);
     if (lacking(copies, masters.current).length > 0 || copies.length === 0) {
@@ -91,13 +90,13 @@ export class KeyRing {
   }
 }
 
-/** The wrapped keys that an export needs to check MACs. The root is omitted, because it hashes personal values. */
+/** The keys that an export needs to check MACs, without the root, which hashes personal values. */
 export function wrappedKeys(copies: readonly KeyCopy[]) {
   const keys = copies.filter(({ key_id }) => key_id !== ROOT_ID);
   return keys.map(({ key_id, master_id, wrapped }) => ({ key_id, master_id, wrapped }));
 }
 
-/** Returns a sealer of {@link wrappedKeys}, or null if no master key matches. Throws SealError for a changed key. */
+/** Returns a sealer, or null if no master key matches. Throws SealError for a changed key. */
 export function sealerOfWrapped(
   keys: Readonly<ReturnType<typeof wrappedKeys>>,
   { current, former }: MasterKeys,

@@ -16,21 +16,20 @@ const QUIET_SECONDS = 4 * NOTED_SECONDS;
 interface MasterUse {
   readonly id: string;
   readonly setting: 'MASTER_KEY' | 'MASTER_KEY_FORMER' | null;
-  /** The number of the ring's keys that have a copy for it. */
+  /** The number of keys with a copy for it. */
   readonly keys: number;
-  /** The seconds since a process used it, or null. */
   readonly seen_seconds_ago: number | null;
 }
 
 interface RingKey {
   readonly id: string;
-  /** The time from which the key seals. The newest key whose time has come seals; the others only open. */
+  /** The time from which the key seals. The newest key past its time seals; the others only open. */
   readonly seals_from: Date | null;
   /** The numbers of sealed texts by name: `personal_keys`, and those of the contexts. */
   readonly sealed: Readonly<Record<string, number>>;
 }
 
-/** The queries by name for texts, in the column `sealed`, that a rotation does not seal again. */
+/** The queries for sealed texts (column `sealed`) that a rotation does not seal again, by name. */
 export type SealedTexts = Readonly<Record<string, string>>;
 
 export type RingStatus = Awaited<ReturnType<typeof ringStatus>>;
@@ -66,12 +65,12 @@ export async function ringStatus(database: Database, { current, former }: Master
   };
 }
 
-/** Changes the key ring, at most once per operation. */
+/** Changes the key ring, at most once per operation. A new key seals after FRESH_AFTER_SECONDS. */
 @Injectable()
 export class KeyRotation {
   constructor(private readonly database: Database) {}
 
-  /** Adds a key that seals after FRESH_AFTER_SECONDS. Throws `invalid_transition` without every master key in use. */
+  /** Adds a key. Throws `invalid_transition` if the settings lack a master key that the ring uses. */
   async addFreshKey({ current, former }: MasterKeys, operationId?: string): Promise<string> {
     return changeRing(this.database, async (tx, copies) => {
       const [created] = await changedBefore(tx, operationId, 'sealing_key');
@@ -88,7 +87,7 @@ export class KeyRotation {
     });
   }
 
-  /** Deletes the copies for other master keys, and adds a key. Throws `invalid_transition` while a process uses one. */
+  /** Deletes the copies for other master keys. Throws `invalid_transition` while a process uses one. */
   async retireFormer({ current }: MasterKeys, operationId?: string): Promise<readonly string[]> {
     return changeRing(this.database, async (tx, copies) => {
       const others = findMasters(copies).filter((id) => id !== current.id);

@@ -16,7 +16,7 @@ interface KeyRow {
   readonly wrapped_key: string | null;
 }
 
-/** One data key per person, wrapped by the key ring, in `platform.personal_keys`. An erasure drops the key. */
+/** The data keys of persons, wrapped by the key ring. An erasure drops the key. */
 @Injectable()
 export class PersonalKeys {
   private readonly cache = new LRUCache<string, Sealer>({ ...upTo(CACHED_KEYS), ttl: CACHED_MS });

@@ -53,7 +53,7 @@ export class Resealing {
     return true;
   }
 
-  /** Wraps a chunk again. Returns its last subject, empty at the end, or null if another process does it. */
+  /** Wraps a chunk. Returns its last subject, empty at the end, or null if another process does it. */
   private async wrapSome(id: string, after: string): Promise<string | null> {
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [

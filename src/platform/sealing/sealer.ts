@@ -21,9 +21,8 @@ export class SealError extends Error {
 }
 
 /**
- * Seals texts with AES-256-GCM and authenticates texts with HMAC-SHA256. A sealed text is
- * `s1.<key id>.<base64url of iv, tag and ciphertext>`. The key id selects the key that opens it, so that keys can be
- * replaced.
+ * Seals texts with AES-256-GCM and authenticates texts with HMAC-SHA256. A sealed text is `s1.<key
+ * id>.<base64url of iv, tag and ciphertext>`. The key id allows a replacement of keys.
  */
 export class Sealer {
   private keys: ReadonlyMap<string, Buffer> = new Map();
@@ -58,12 +57,11 @@ export class Sealer {
     return `${VERSION}.${this.sealsWith}.${packed}`;
   }
 
-  /** Returns `<key id>.<HMAC-SHA256 in base64url>`, valid for `purpose` only, which must not contain a line feed. */
+  /** Returns `<key id>.<HMAC-SHA256 in base64url>`. `purpose` must not contain a line feed. */
   mac(purpose: string, text: string): string {
     return toMac(this.sealsWith, this.macKeys.get(this.sealsWith)!, purpose, text);
   }
 
-  /** Checks a MAC for this purpose and text with the keys of the ring. */
   isAuthentic(purpose: string, text: string, mac: unknown): boolean {
     if (typeof mac !== 'string') return false;
     const id = mac.slice(0, mac.indexOf('.'));
@@ -77,7 +75,7 @@ export class Sealer {
     return this.openBytes(sealed, associatedData).toString('utf8');
   }
 
-  /** Throws {@link SealError}. */
+  /** Throws SealError. */
   openBytes(sealed: string, associatedData: string): Buffer {
     const [version, id, packed, ...rest] = sealed.split('.');
     const key = id === undefined ? undefined : this.keys.get(id);
@@ -111,7 +109,7 @@ export function keyId(key: Buffer): string {
   return createHash('sha256').update('disburse/key-id').update(key).digest('hex').slice(0, 8);
 }
 
-/** The size of the cache: two opened secrets for each key of a directory's cache. */
+/** The cache has space for two opened secrets per key of a directory's cache. */
 const MAX_OPENED = 20_000;
 
 /** Seals secrets, and caches opened ones to avoid a decryption on every request. */
@@ -124,7 +122,7 @@ export class SealedSecrets {
     return this.sealer.seal(secret, associatedData);
   }
 
-  /** Throws SealError for other associated data, also where the cache has the text. */
+  /** Throws SealError for other associated data, even for a cached text. */
   open(associatedData: string, sealed: string): string {
     const name = `${associatedData} ${sealed}`;
     const known = this.opened.get(name);

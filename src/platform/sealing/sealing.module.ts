@@ -13,7 +13,6 @@ import { deriveKey, Sealer } from './sealer.js';
 /** The interval at which a process reads new keys, well below FRESH_AFTER_SECONDS. */
 const REFRESH_MS = 5000;
 
-/** {@link Sealer} (the key ring's), {@link KeyedHash} and {@link PersonalKeys}, for every module. */
 @Global()
 @Module({
   providers: [

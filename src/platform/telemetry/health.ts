@@ -2,13 +2,13 @@ import { withTimeout } from '../timeout.js';
 import { sharedMeasurement } from './metrics.js';
 
 interface HealthCheck {
-  /** The name in the report: `database`, `event_store`, `queue`, `chain`, `clock`, `views`. */
+  /** The name in the report, such as `database`. */
   readonly name: string;
   /** Resolves for a working dependency, with an optional detail for operators; otherwise rejects. */
   check(): Promise<string | void>;
 }
 
-/** The public reason of a failed check. */
+/** The error of a failed check whose message is public. */
 export class NotReady extends Error {
   override readonly name: string = 'NotReady';
 }

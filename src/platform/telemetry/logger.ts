@@ -12,16 +12,12 @@ type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 /** The size and the age at which buffered lines are written. */
 const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
-/**
- * The number of characters of wide lines that are buffered at once, because each write measures the content of the
- * buffer.
- */
+/** The length of buffered wide lines that are written at once: each write measures the whole buffer. */
 const PIECE = 8192;
 
 /**
- * The log of JSON lines behind Nest's `Logger`, with a buffer that is written when full, at intervals and on exit.
- * `kill -9` may lose the last quarter of a second. Secrets and personal data are redacted by name and by form, except
- * in wide lines.
+ * The log of JSON lines behind Nest's `Logger`. `kill -9` may lose the lines of the last quarter of a second.
+ * Secrets and personal data are redacted by name and by form, except in wide lines.
  */
 export class Log implements LoggerService, OnApplicationShutdown {
   readonly log = this.at('info');
@@ -60,10 +56,7 @@ export class Log implements LoggerService, OnApplicationShutdown {
     );
   }
 
-  /**
-   * Writes a line that must contain no secrets and no personal data. It skips redaction and pino, at a quarter of the
-   * cost.
-   */
+  /** Writes an unredacted line at a quarter of the cost. It must contain no secrets and no personal data. */
   wideLog(message: string, fields: LogFields, level: 'info' | 'warn' | 'error' = 'info'): void {
     if (!this.free.isLevelEnabled(level)) return;
     const head = `"level":"${level}","time":"${new Date().toISOString()}","pid":${process.pid}`;
@@ -79,7 +72,7 @@ export class Log implements LoggerService, OnApplicationShutdown {
       const error = message instanceof Error ? message : rest.find((each) => each instanceof Error);
       const stack = rest.find((each) => typeof each === 'string' && each.includes('\n    at '));
       const { text, fields } = toParts(message);
-      // Lines keep their order.
+      // Earlier wide lines are written first.
       this.passOn();
       this.free[level](
         {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../timeout.js';
 
-/** Suites load two builds in one process, which would clash in the global registry of prom-client. */
+/** The registry is not prom-client's global one, in which two builds in a test process would clash. */
 export const registry = new Registry();
 
 export const registers = [registry];
@@ -95,7 +95,7 @@ export const measuring = new AsyncLocalStorage<true>();
 
 const KEPT_MS = 500;
 
-/** Shares one run among all calls during it and for half a second after it, because callers are unauthenticated. */
+/** Shares a run among calls during it and 500 ms after it, because callers are unauthenticated. */
 export function sharedMeasurement<T>(run: () => Promise<T>): () => Promise<T> {
   let last: Promise<T> | null = null;
   let endedAt = Infinity;
@@ -113,12 +113,10 @@ export function sharedMeasurement<T>(run: () => Promise<T>): () => Promise<T> {
 }
 
 const measurements = new Set<() => Promise<void>>();
-/** The timeout of a measurement, below the 10 s of scrapers: an unavailable database must not fail the scrape. */
+/** The timeout of a measurement, below the 10 s of scrapers: a scrape must survive a database failure. */
 const MEASURE_TIMEOUT_MS = 3000;
 
-/**
- * Runs `measure` at each GET /metrics. Its failure leaves gauges unchanged. Returns the function that unregisters it.
- */
+/** Runs `measure` at each scrape. Its failure leaves gauges unchanged. Returns the unregister function. */
 export function measureOnScrape(measure: () => Promise<void>): () => void {
   measurements.add(measure);
   return () => void measurements.delete(measure);

@@ -6,7 +6,7 @@ const SECRET_FIELD =
 export const REDACTED = '[redacted]';
 const MAX_DEPTH = 8;
 
-/** The redacted parts of texts: e-mail addresses, E.164 numbers, secrets of the service, passwords in URLs. */
+/** The redacted parts of texts: e-mail addresses, E.164 numbers, the service's secrets, passwords in URLs. */
 const IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/[\w.+-]+@[\w-]+(\.[\w-]+)+/g, REDACTED],
   [/\+[1-9](?:[ ().-]?\d){6,14}\b/g, REDACTED],

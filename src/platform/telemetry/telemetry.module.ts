@@ -4,7 +4,6 @@ import { HealthRegistry } from './health.js';
 import { Log } from './logger.js';
 import { ProcessFacts } from './process-facts.js';
 
-/** The log, the health checks and the facts of the process, for every module. */
 @Global()
 @Module({
   providers: [

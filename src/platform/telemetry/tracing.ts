@@ -8,7 +8,6 @@ export function isTracing(): boolean {
   return enabled;
 }
 
-/** Runs the work in a span, where a provider is registered. */
 export function traced<T>(
   name: string,
   attributes: Attributes,

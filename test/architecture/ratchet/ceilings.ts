@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Counts by name; in `ceilings.json` their maxima. */
+/** Counts by name. `ceilings.json` has their maxima. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** One sentence for each figure above its ceiling, or without one. */
+/** Returns one sentence for each figure that exceeds its ceiling or has none. */
 export function violations(measured: Figures, ceilings: Figures): string[] {
   return Object.entries(measured).flatMap(([figure, count]) => {
     const ceiling = ceilings[figure];
@@ -12,7 +12,7 @@ export function violations(measured: Figures, ceilings: Figures): string[] {
   });
 }
 
-/** The ceilings lowered to the measured figures, without uncounted ones. Never higher. */
+/** Returns the ceilings lowered to the measured figures, without the uncounted ones. */
 export function lowered(measured: Figures, ceilings: Figures): Figures {
   const counted = Object.entries(ceilings).filter(([figure]) => (measured[figure] ?? 0) > 0);
   return Object.fromEntries(
@@ -22,7 +22,6 @@ export function lowered(measured: Figures, ceilings: Figures): Figures {
 
 export const readCeilings = (file: string): Figures => JSON.parse(readFileSync(file, 'utf8')) as Figures;
 
-/** Writes the ceilings only where one has fallen. */
 export function writeCeilings(file: string, ceilings: Figures): void {
   const text = `${JSON.stringify(ceilings, null, 2)}\n`;
   if (text !== readFileSync(file, 'utf8')) writeFileSync(file, text);

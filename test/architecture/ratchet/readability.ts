@@ -6,10 +6,8 @@ const FRAGMENT =
 const COMMENT = /^[ \t]*\/\*\*[^]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
 const MAX_WORDS = 22;
 
-/** A type named by a past participle. */
 const PARTICIPLE =
   /^export (?:abstract )?(?:interface|type|class) (?:Displayed|Listed|Known|Found|Given|Requested|Claimed|Decided|Established|Issued|Served|Stored|Logged|Checked|Confirmed|Changed|Written|Received|Rendered|Named|Proven|Settled|Loaded|Executed|Forgotten|Audited|Booked|Derived|Granted|Recorded|Rechecked|Resolved|Seen|Shown|Signed|Told|Used|Verified)[A-Z]\w*/gm;
-/** A function named by a possessive. */
 const POSSESSIVE = /(?:^|\s)(?:function |const |private |readonly |async )\s*([a-z]\w*Of)\b\s*(?:\(|=|<)/gm;
 
 /** Fields that the program has in every layer, each by its names in events and in code. */

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A text file of the repository, with its path from the root. */
 export interface Source {
   readonly path: string;
   readonly text: string;
@@ -9,14 +8,14 @@ export interface Source {
 
 const GENERATED = /(^|\/)(package-lock\.json|.*\.snap)$|^test\/contract\//;
 const WRITTEN = /\.(tsx?|mjs|md)$/;
-/** Every written file: code, tests, documents, also uncommitted ones. */
+/** Returns code, tests and documents, also uncommitted ones. */
 export function sources(leftOut: RegExp | null = GENERATED): Source[] {
   return repositoryFiles()
     .filter((path) => WRITTEN.test(path) && leftOut?.test(path) !== true)
     .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 }
 
-/** The paths of all files that no .gitignore names. Git itself may be missing on a machine. */
+/** Lists the paths that no .gitignore excludes, without git, which may be missing on a machine. */
 function repositoryFiles(folder = '', inherited: readonly RegExp[] = []): string[] {
   const ignored = [...inherited, ...patternsIn(folder)];
   return readdirSync(join('.', folder), { withFileTypes: true }).flatMap((entry) => {
@@ -45,5 +44,4 @@ function patternsIn(folder: string): readonly RegExp[] {
 export const isTest = (path: string): boolean =>
   /\.(spec|e2e)\.tsx?$/.test(path) || /^(test|bench)\//.test(path);
 
-/** The program itself: src without its specs. */
 export const isProgram = (path: string): boolean => /^src\/.*\.tsx?$/.test(path) && !isTest(path);

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import ts from 'typescript';
 import { isProgram, isTest, type Source } from './sources.js';
 
-/** `src/contexts/x`, `src/platform/x`, `src/kernel`, `src`; each other top folder whole; specs next to the code as one. */
+/** `src/contexts/x`, `src/platform/x`, `src/kernel`, `src`, any other top folder, or all specs of src. */
 export function folderOf(path: string): string {
   const folders = path.split('/').slice(0, -1);
   if (folders.length === 0) return 'the root';
@@ -12,7 +12,7 @@ export function folderOf(path: string): string {
     : folders.slice(0, folders[1] === 'kernel' ? 2 : 3).join('/');
 }
 
-/** Lines and files of each folder, of code only. */
+/** Counts lines and files of each folder, of code only. */
 export function sizes(files: readonly Source[]): Record<string, number> {
   const figures: Record<string, number> = {};
   const add = (figure: string, count: number): void => {
@@ -46,7 +46,7 @@ export function ownership(files: readonly Source[]): Record<string, number> {
   );
 }
 
-/** Returns whether a loop calls `readAll` of an event store for more than one event, except EventStoreDB's client. */
+/** Returns whether a loop calls `readAll` for more than one event, except on EventStoreDB's client. */
 function pagesThroughLog(text: string): boolean {
   const visit = (node: ts.Node, inLoop: boolean): boolean => {
     if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
@@ -62,7 +62,7 @@ function pagesThroughLog(text: string): boolean {
 
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
 
-/** Exported names that several files of the program declare, each with its files. */
+/** Returns exported names that several files of the program declare, each with its files. */
 export function sharedNames(files: readonly Source[]): Map<string, string[]> {
   const owners = new Map<string, string[]>();
   for (const { path, text } of files.filter((each) => isProgram(each.path))) {
@@ -90,7 +90,7 @@ function exportedNames(path: string, text: string): Set<string> {
   );
 }
 
-/** Exported names of the program that no other file imports, specs and tests included. */
+/** Returns exported names of the program that no other file imports, not even a test. */
 export function privateExports(files: readonly Source[]): string[] {
   const code = files.filter(({ path }) => /\.(tsx?|mjs)$/.test(path));
   const imported = new Set(code.flatMap(({ path, text }) => importedNames(path, text)));
@@ -102,7 +102,7 @@ export function privateExports(files: readonly Source[]): string[] {
   });
 }
 
-/** Imported names as `path name`; `path *` where a namespace or a dynamic import may use every name. */
+/** Returns `path name`, or `path *` where a namespace or a dynamic import may use every name. */
 function importedNames(path: string, text: string): string[] {
   const names: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -136,7 +136,7 @@ function importedNames(path: string, text: string): string[] {
   return names;
 }
 
-/** The source file of an import; programs outside of the build import from dist. */
+/** Finds the source file of an import. Programs outside of the build import from dist. */
 const fileOf = (path: string, specifier: string): string =>
   posix
     .join(posix.dirname(path), specifier)

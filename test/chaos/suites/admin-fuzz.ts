@@ -13,14 +13,10 @@ import { Shared } from '../support/shared.js';
 import { chooseSeed, type Suite } from '../support/suite.js';
 import type { Verdict } from '../support/verdict.js';
 
-/** The events of an operation whose request was refused. */
 const OF_REFUSAL = ['operation.requested.v1', 'operation.failed.v1', 'operation.lapsed.v1'];
 const DECISIONS = ['operation.rejected.v1', 'operation.withdrawn.v1', 'operation.confirmed.v1'];
 
-/**
- * No refused request changed anything: every operation, decision and change from the portal that had an effect was
- * acknowledged. `unknown` requests had no response.
- */
+/** All operations, decisions and portal changes are acknowledged, except `unknown` ones without response. */
 async function checkRefusals(
   pool: pg.Pool,
   since: string,
@@ -64,17 +60,17 @@ async function checkRefusals(
   };
 }
 
-/** The number of operators. Each credential has 600 requests a minute, and a long run needs many. */
+/** Each credential has 600 requests a minute, and a long run needs many. */
 const PEOPLE = 4;
 const LONG_RUN = 20_000;
 const KEEP_MS = 3000;
-/** Long enough that a busy machine causes no 503 on reads. */
+/** A longer wait than a busy machine needs, so that reads cause no 503. */
 const READS_WAIT_MS = '30000';
 
 /**
- * Sends `--count` fuzzed requests to every operation of the admin API and every route of the portal. The callers have
- * each role, a single scope, one of two merchants, or no credentials; some requests are broken HTTP. `--seed`
- * determines everything except values from recent responses.
+ * Sends `--count` fuzzed requests to every operation of the admin API and every route of the portal. The
+ * callers have each role, a single scope, one of two merchants, or no credentials. Some requests are broken
+ * HTTP. `--seed` determines everything except values from recent responses.
  */
 export const adminFuzz: Suite = async (options) => {
   const { count, verdict, say } = options;
@@ -116,7 +112,7 @@ export const adminFuzz: Suite = async (options) => {
   });
 };
 
-/** Gives each merchant new subjects and reverts changes of the fuzzer. Returns how often this succeeded and failed. */
+/** Adds subjects to each merchant and reverts changes of the fuzzer. Counts successes and failures. */
 async function keepUp(
   { keepers, merchants }: AdminWorld,
   widgetUrl: string,
@@ -134,7 +130,7 @@ async function keepUp(
         await addVictims(keepers.first, merchant);
         done += 1;
       } catch {
-        // The fuzzer changed the merchant at the same time.
+        // The fuzzer has changed the merchant concurrently.
         failed += 1;
       }
       oracle.know(merchant);

@@ -16,9 +16,9 @@ const AT_ONCE = 64;
 const ABSENT = '00000000-0000-4000-8000-000000000000';
 
 /**
- * Injects `--count` faults between a client (`--client typescript|python`) and the service: 429, 503 and 500,
- * connections cut before or within the response, late responses and duplicated requests. Every call ends with the right
- * result or error, and every payout is reported once.
+ * Injects `--count` faults between a client (`--client typescript|python`) and the service. They are 429, 503
+ * and 500, connections cut before or within the response, late responses and duplicated requests. Every call
+ * ends with the right result or error, and every payout is reported once.
  */
 export const clientFaults: Suite = async (options) => {
   const { count, verdict, say, client = 'typescript' } = options;
@@ -92,7 +92,7 @@ const callInPython: Calls = async (caller, ended, isOver) => {
   if (code !== 0) throw new Error(`the caller ended with ${code}`);
 };
 
-/** Makes one call and compares its outcome with a service without faults. Rejects when they differ. */
+/** Calls once and compares the outcome with a service without faults. Rejects when they differ. */
 async function callOnce(client: Disburse, userId: string, n: number): Promise<string> {
   const transaction_hash = randomHash();
   switch (n % 4) {

@@ -20,14 +20,15 @@ function backendOf(client: Client): { readonly command: readonly string[]; reado
   return { command: [path, program('backend.py')], env };
 }
 
-/** The number of orders beyond the kills: a late kill may hit the next order. */
+/** Further orders than kills, because a late kill may hit the next order. */
 const SPARE = 2;
 /** The upper bound of the delay before a kill, so that kills hit before, during and after the response. */
 const KILL_WITHIN_MS = 25;
 
 /**
- * Kills a merchant's backend that uses the client (`--client typescript|python`) `--count` times, after it sent a
- * report and before it recorded the response. The backend starts again with the same list. Every order is paid once.
+ * Kills a merchant's backend that uses the client (`--client typescript|python`) `--count` times. Each kill
+ * comes after a sent report and before its recorded response. The backend restarts with the same list, and
+ * every order is paid once.
  */
 export const clientKills: Suite = async ({ count, verdict, say, client = 'typescript' }) => {
   const backend = backendOf(client);
@@ -61,10 +62,7 @@ export const clientKills: Suite = async ({ count, verdict, say, client = 'typesc
   });
 };
 
-/**
- * Kills the backend after it has sent an order that is not among the `killed` ones. Returns true once all orders are
- * paid.
- */
+/** Kills the backend after it sent an order not in `killed`. Returns true once all orders are paid. */
 async function runBackend(
   { command: [program, ...args], env }: ReturnType<typeof backendOf>,
   factsFile: string,

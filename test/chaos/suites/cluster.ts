@@ -30,18 +30,17 @@ const LEADER_WITHIN_MS = 120_000;
 const LOAD_EVERY_MS = 60_000;
 /** Longer than any fault. Payouts without a transfer expire after it, so that few are pending. */
 const WINDOW_SECONDS = 90;
-/** Small enough that a leak per report or per fault ends the process. */
+/** A small heap, so that a leak per report or per fault ends the process. */
 const HEAP_MIB = 256;
 const MAX_RESIDENT_MIB = 512;
 
 interface Fault {
   readonly name: string;
-  /** The bound until a report begun after the fault is acknowledged. */
+  /** The maximum time until a report that began after the fault is acknowledged. */
   readonly withinMs: number;
   strike(leader: SupervisedNode, cluster: SecureCluster): Promise<void>;
-  /** False where the same node may be elected again. */
+  /** False if the same node may be elected again. */
   readonly deposes?: false;
-  /** Ends a fault that lasts. */
   end?(): void;
 }
 
@@ -74,9 +73,9 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /**
- * Three nodes of EventStoreDB with TLS. Their leader is killed, stopped, resigns or is cut off under a load of reports,
- * until there are `--payouts`. Writes continue within the bound, every acknowledged report is in the log once, and the
- * service runs in a small heap.
+ * Three nodes of EventStoreDB with TLS serve a load of reports, until there are `--payouts`. Their leader is
+ * killed, stopped, resigns or is cut off. Writes continue within the bound, every acknowledged report is in
+ * the log once, and the service runs in a small heap.
  */
 export const cluster: Suite = async (options) => {
   const { verdict, say } = options;
@@ -173,7 +172,7 @@ async function faultsUnderLoad(
   );
 }
 
-/** Returns the time until another leader is elected: empty where the fault deposes none, null for never. */
+/** Returns the time until another leader is elected: empty if the fault deposes none, null if never. */
 async function anotherLeads(
   { deposes }: Fault,
   former: Node,
@@ -192,7 +191,7 @@ function isWhole({ nodes }: SecureCluster): Promise<boolean> {
   return until(async () => (await states()) === 'follower,follower,leader', LEADER_WITHIN_MS);
 }
 
-/** Waits for that many acknowledged reports while new ones arrive. */
+/** Waits until `payouts` reports are acknowledged, or no new one arrives. */
 async function reach(load: ReportLoad, payouts: number): Promise<void> {
   for (let last = -1; load.acknowledged.length < payouts && load.acknowledged.length > last;) {
     last = load.acknowledged.length;

@@ -13,21 +13,17 @@ import { expectedDeliveries } from '../support/webhooks/expected.js';
 import { FLAKY_DELIVERIES, type Behavior } from '../support/webhooks/receivers.js';
 import { DeliveryHarness } from '../support/webhooks/delivery-harness.js';
 
-/** The range of pauses between kills. A start takes about a second, so that some kills hit it. */
+/** The range of pauses between kills. A start takes about 1 s, so that some kills hit it. */
 const BETWEEN_KILLS_MS = [100, 6000] as const;
-/** The behaviour of each endpoint of a merchant. */
 const BEHAVIORS: readonly Behavior[] = ['prompt', 'flaky', 'slow', 'prompt', 'flaky'];
 /** Covers the lease of a dead sender (10 s) and the longest retries of the run. */
 const SETTLE_MS = 120_000;
-/**
- * The cap per endpoint and process, times the workers: requests of a killed worker may be open when its successor
- * starts.
- */
+/** 16 per endpoint and process: two workers, and two killed ones whose requests may still be open. */
 const MAX_OPEN = 4 * 16;
 
 /**
- * Kills delivery workers with `kill -9` at random times, one worker in the first half and two in the second, while
- * events are appended. In the end every delivery has arrived, unchanged and at the right endpoint, and none is stuck.
+ * Kills delivery workers with `kill -9` at random times while events are appended. One worker runs in the
+ * first half, two in the second. In the end every delivery has arrived, unchanged and at the right endpoint.
  */
 export const deliveries: Suite = async (options) => {
   const { say, verdict, sizes = {}, queue = 'postgres' } = options;
@@ -57,7 +53,7 @@ export const deliveries: Suite = async (options) => {
     const { attempts, requests, unrecorded } = await checkTable(harness.pool, receivers, expected, verdict);
     say(`${expected.size} deliveries emitted, ${receivers.arrived.size} came in ${requests} requests`);
     say(`${attempts} attempts recorded; ${unrecorded} requests of killed workers are not`);
-    // Its sender died between sending and recording.
+    // Unrecorded requests are those whose sender died between sending and recording.
     verdict.expect(
       unrecorded <= kills.held,
       'requests beyond the recorded attempts are at most what killed workers held',
@@ -69,7 +65,7 @@ export const deliveries: Suite = async (options) => {
 };
 
 interface Kills {
-  /** The number of deliveries that a sender held at a kill. One that two senders held counts twice. */
+  /** Deliveries that a sender held at a kill. One that two senders held counts twice. */
   readonly held: number;
   readonly workers: readonly ServiceProcess[];
 }
@@ -127,7 +123,7 @@ function publish(
   return { done: () => work };
 }
 
-/** Returns pairs of delivery and sender for everything that senders hold, and the progress of the run. */
+/** Returns `<delivery> <sender>` for everything that senders hold, and the progress of the run. */
 async function leftBehind(
   harness: DeliveryHarness,
 ): Promise<{ held: readonly string[]; done: number; pending: number }> {
@@ -152,7 +148,7 @@ async function strikeQueue(
     say('     Redis flushed');
   }
   if (kill === Math.ceil((2 * count) / 3)) {
-    // A process that starts during the outage ends at once, and its supervisor starts it again.
+    // A process that starts during the outage ends at once, and its supervisor restarts it.
     await Promise.all(workers.map((each) => each.ready()));
     await redis.replace(2000);
     say('     Redis killed and replaced by an empty one after 2 s');

@@ -23,20 +23,17 @@ import type { Verdict } from '../support/verdict.js';
 const PATH = '/merchants/v1/events';
 const PAUSE_MS = 150;
 const GIVE_UP_MS = 120_000;
-/** The batches of a merchant that clients may repeat in part. */
 const REMEMBERED = 200;
 const MALFORMED = 0.04;
 const REPEATED = 0.15;
 const OVERLAPPING = 0.2;
 const KEYED = 0.6;
-/** The share of clients that send once and ignore the response. */
 const CARELESS = 0.1;
-/** The share of batches of the largest size. */
 const FULL = 0.02;
 
 /**
- * Merchants' clients that send batches: fresh ones, parts of earlier ones with other contents, whole repeats, ids in
- * other letter case, duplicates within a batch, and malformed ones; until they get a response, or only once.
+ * Clients that send fresh, overlapping, repeated and malformed batches, with ids in other letter case and
+ * duplicates. Most of them repeat a batch until they get a response, a share sends only once.
  */
 class BatchLoad extends Senders {
   responded = 0;
@@ -52,7 +49,7 @@ class BatchLoad extends Senders {
     super(verdict, PAUSE_MS, GIVE_UP_MS);
   }
 
-  /** Resolves as soon as the next 202 arrives, to false when none does in time. */
+  /** Resolves to true at the next 202, or to false when none arrives in time. */
   next202(withinMs: number): Promise<boolean> {
     return once(this.responses, '202', { signal: AbortSignal.timeout(withinMs) }).then(
       () => true,
@@ -108,13 +105,13 @@ const DURING_START = 0.1;
 const RESPONSES_WITHIN_MS = 60_000;
 /** A killed forwarder is replaced after 16 s; its backlog and the provider's pauses add to that. */
 const SETTLE_MS = 180_000;
-/** The maximum of kills per kill that counts. */
+/** The bound of all kills, as a multiple of those that count. */
 const MAX_KILLS_PER_COUNT = 3;
 
 /**
- * `kill -9` as soon as a batch got its 202, under the load of two merchants. A kill counts when it found accepted
- * batches that were not processed. In the end each accepted event is stored once and forwarded with its id, and no
- * batch is stuck.
+ * Kills with `kill -9` as soon as a batch got its 202, under the load of two merchants. A kill counts when it
+ * leaves accepted batches that are not processed. In the end each accepted event is stored once and forwarded
+ * with its id, and no batch is stuck.
  */
 export const events: Suite = async (options) => {
   const { count, verdict, say, kill } = options;
@@ -148,7 +145,7 @@ export const events: Suite = async (options) => {
   });
 };
 
-/** Kills at the next 202, counts the batches that are left, and restarts the process. */
+/** Kills at the next 202, counts the remaining batches, and restarts the process. */
 async function strike(
   { shared, service, worker }: EventsHarness,
   load: BatchLoad,

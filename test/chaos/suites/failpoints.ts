@@ -15,10 +15,10 @@ import { Tally, type Verdict } from '../support/verdict.js';
 
 type Failpoint = (typeof REQUEST_FAILPOINTS)[number];
 
-/** The failpoints after the commit: a retry there must be a replay. Before `commit.sent` nothing is written. */
+/** A retry after these failpoints must be a replay. Before `commit.sent` nothing is written. */
 const COMMITTED: readonly Failpoint[] = ['commit.done', 'views.waited', 'response.ready', 'response.sent'];
 const RETRIES = 20;
-/** The operations of each round. A round needs at most the ten endpoints of a merchant. */
+/** The operations of each round. A merchant has at most ten endpoints. */
 const ROUNDS: readonly (readonly Operation[])[] = [
   [REPORT],
   [REPORT, CREATE_USER, REGISTER_ENDPOINT],
@@ -26,9 +26,9 @@ const ROUNDS: readonly (readonly Operation[])[] = [
 ];
 
 /**
- * Kills a process at each failpoint of a keyed request, and repeats the request under its key: in even rounds once at
- * another process, in odd rounds concurrently at its replacement. The result is one event, 201, and consistent read
- * models.
+ * Kills a process at each failpoint of a keyed request, and repeats the request under its key. Even rounds
+ * repeat it once at another process, odd rounds concurrently at its replacement. The result is one event,
+ * 201, and consistent read models.
  */
 export const failpoints: Suite = async (options) => {
   await Shared.run(async (shared) => {
@@ -62,7 +62,6 @@ interface Death {
   readonly userId: string;
   readonly doomed: ServiceProcess;
   readonly replace: () => Promise<ServiceProcess>;
-  /** The number of concurrent retries. */
   readonly atOnce: number;
 }
 

@@ -5,16 +5,16 @@ import { expectedDeliveries, type Expected } from '../support/webhooks/expected.
 import type { Behavior, Receivers } from '../support/webhooks/receivers.js';
 import { DeliveryHarness } from '../support/webhooks/delivery-harness.js';
 
-/** One endpoint in ten hangs: it sends no response, or an endless one. */
+/** One endpoint in ten sends no response, or an endless one. */
 const SLOW_OF = 10;
 const CAP = 16;
 const P99_MS = 100;
-/** The bound after the load in which deliveries to prompt endpoints arrive. */
+/** Deliveries to prompt endpoints arrive within this time after the load. */
 const REST_MS = 10_000;
 
 /**
- * A steady load on many endpoints, of which one in ten hangs for the whole timeout. All others get all of their
- * deliveries, 99 % of them within {@link P99_MS} of their due time. No endpoint gets more than its cap at once.
+ * A steady load on many endpoints, of which one in ten hangs for the whole timeout. All others get all of
+ * their deliveries, 99 % of them within P99_MS of their due time. No endpoint gets more than its cap at once.
  */
 export const fairness: Suite = async (options) => {
   for (let round = 1; round <= options.count; round += 1)
@@ -76,9 +76,7 @@ async function offer({ merchants }: DeliveryHarness, rate: number, forSeconds: n
   return offered;
 }
 
-/**
- * Verifies the delay from due to sent by the table, and from due to arrived by the receivers, which share the clock.
- */
+/** Verifies the delay from due to sent (table) and from due to arrived (receivers on the same clock). */
 async function checkLateness(
   harness: DeliveryHarness,
   prompt: ReadonlyMap<string, Expected>,
@@ -102,7 +100,7 @@ async function checkLateness(
   say(`from due to sent:    ${describe(sent)}`);
   say(`from due to arrived: ${describe(came)}`);
   verdict.expect(percentile(sent, 0.99) < bound, `p99 from due to sent is under ${bound} ms`, describe(sent));
-  // The receivers' own delay is included, so that its bound is larger.
+  // The bound is larger because it includes the receivers' own delay.
   const later = 2 * bound;
   verdict.expect(
     percentile(came, 0.99) < later,

@@ -118,12 +118,13 @@ function signature(
   return forge?.(valid) ?? valid;
 }
 
-/** The bound of a response to another merchant, also on a busy machine. */
+/** The maximum time of a response to another merchant, also on a busy machine. */
 const MAX_HONEST_MS = 30_000;
 
 /**
- * Sends `--count` fuzzed requests to every operation of the service's document, to unknown paths and to the widget:
- * signed ones with hostile contents, and broken HTTP. `--seed` determines all of it; `--only N` sends the Nth alone.
+ * Sends `--count` fuzzed requests to every documented operation, to unknown paths and to the widget. They are
+ * signed ones with hostile contents, and broken HTTP. `--seed` determines all of it. `--only N` sends the Nth
+ * alone.
  */
 export const fuzz: Suite = async (options) => {
   const { verdict, say } = options;

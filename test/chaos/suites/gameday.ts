@@ -20,15 +20,15 @@ const GROUPS: readonly (() => Faults)[] = [
   diskFaults,
   budgetFaults,
 ];
-/** The bound until an alert arrives. The suite waits as long for alerts that must not follow. */
+/** The maximum time until an alert arrives, and the wait for alerts that must not follow. */
 const ALERT_MS = 120_000;
 /** Alertmanager sends resolved alerts with the next group, half a minute later. */
 const RESOLVED_MS = 180_000;
 const POLL_MS = 500;
 
 /**
- * Runs Prometheus and Alertmanager next to installations with one fault after another. The right alert arrives, no
- * other does, and its runbook ends it. `--only N` is the Nth fault alone.
+ * Runs Prometheus and Alertmanager next to installations with one fault after another. Only the right alert
+ * arrives, and its runbook ends it. `--only N` plays the Nth fault alone.
  */
 export const gameday: Suite = async (options) => {
   for (let round = 1; round <= options.count; round += 1) {
@@ -88,7 +88,7 @@ async function playFault(
   verdict.none(`no other alert: ${name}`, pager.details, ({ alertname }) => !alerts.includes(alertname!));
   const endedAt = performance.now();
   await end(stage);
-  // Alerts of an error budget that the fault has spent may arrive and last.
+  // Alerts of an error budget that the fault has used up may arrive and last.
   const own = () => pager.details.filter(({ alertname }) => alerts.includes(alertname!));
   while (own().length > 0 && performance.now() - endedAt < maxMs) await sleep(POLL_MS);
   const resolvedMs = performance.now() - endedAt;

@@ -15,7 +15,7 @@ export const killApp: Suite = (options) =>
     return `killed${isKilledTwice ? ', and again while starting' : ''}; ready after ${took}`;
   });
 
-/** `kill -9` of the PostgreSQL server or of one backend under load. The service survives and continues. */
+/** Kills the PostgreSQL server or one backend with `kill -9` under load. The service continues. */
 export const killPostgres: Suite = (options) =>
   storm(options, async ({ shared, service, load }) => {
     const name = await shared.killPostgres();
@@ -32,7 +32,7 @@ export const killPostgres: Suite = (options) =>
     return `${name} killed; a report begun later was acknowledged after ${seconds(took)}`;
   });
 
-/** `kill -9` of the service and PostgreSQL at the same instant, as when a machine loses power. */
+/** Kills the service and PostgreSQL with `kill -9` at once, like a power failure. */
 export const killBoth: Suite = (options) =>
   storm(options, async ({ shared: { environment }, service }) => {
     process.kill(environment.postmaster, 'SIGKILL');

@@ -29,9 +29,9 @@ interface RoundContext {
 }
 
 /**
- * A node returns one lie after another while payouts end, then the truth. The suite runs with one node alone, and with
- * an honest one next to it and a quorum of two, where it may repeat the same lie. Every outcome is compared with the
- * real chain.
+ * A node returns one lie after another while payouts end, then the truth. The suite runs with this node
+ * alone. It also runs with an honest one and a quorum of two, where the node may repeat a lie. Every outcome
+ * is compared with the real chain.
  */
 export const lyingNode: Suite = async (options) => {
   await Promise.all([false, true].map((quorum) => Shared.run((shared) => play(shared, quorum, options))));
@@ -108,7 +108,7 @@ async function dropped({ treasury, payee, rpcUrl }: RoundContext): Promise<reado
   const head = Number(await rpc(rpcUrl, 'eth_blockNumber', []));
   const first = Math.min(...mined.map(({ blockNumber }) => Number(blockNumber)), head);
   await rpc(rpcUrl, 'anvil_reorg', [head - first + 1, []]);
-  // A reorganisation sets anvil's clock back by its blocks, so that soon every head is too old.
+  // A reorganisation sets anvil's clock back by its blocks. Soon every head would be too old.
   await rpc(rpcUrl, 'evm_setTime', [Math.floor(Date.now() / 1000)]);
   return mined;
 }
@@ -131,7 +131,6 @@ async function lie({ node, quorum }: RoundContext, ghosts: readonly Receipt[], l
   }
 }
 
-/** Returns payouts whose outcome differs from the chain. */
 async function wrongOutcomes(
   { shared, rpcUrl }: RoundContext,
   hashes: ReadonlyMap<string, string>,
@@ -143,7 +142,7 @@ async function wrongOutcomes(
     const receipt = (await rpc(rpcUrl, 'eth_getTransactionReceipt', [hash])) as Receipt | null;
     const isThere = receipt?.status === '0x1';
     const isReceived = outcome.type === 'payout.received.v2';
-    // On a busy machine a transfer may be sent after its payout has expired.
+    // A transfer on a busy machine may be sent after its payout has expired.
     const isLate = isThere && (await minedAt(rpcUrl, receipt)) > outcome.end;
     if ((isThere !== isReceived && !isLate) || (!isReceived && outcome.afterEnd < MARGIN_SECONDS)) {
       wrong.push({ ...outcome, hash, onTheChain: isThere });

@@ -14,18 +14,18 @@ import { FLAKY_DELIVERIES, Receivers } from '../support/webhooks/receivers.js';
 
 const PEOPLE = 4;
 const SETTLE_MS = 600_000;
-/** One kill in so many is at no failpoint. */
+/** One in so many kills is at no failpoint. */
 const RANDOM_EVERY = 4;
 const OUTAGE_EVERY = 8;
 const FREEZE_EVERY = 9;
 const MAX_FROZEN_MS = 90_000;
-/** During an outage of a provider most failpoints are out of reach. */
+/** Most failpoints are out of reach during an outage of a provider. */
 const OUT_OF_REACH_MS = 12_000;
 
 /**
- * `kill -9` of the process that continues onboardings, `--count` times, at each failpoint and at random, under a load
- * of people at the page with local providers. Meanwhile one provider after the other is unavailable for half of
- * `--seconds N` (120 by default), and a process is stopped.
+ * Kills the process that continues onboardings `--count` times with `kill -9`, at each failpoint and at
+ * random. People use the page with local providers meanwhile. One provider after the other is unavailable for
+ * half of `--seconds N` (120 by default), and a process is stopped.
  */
 export const onboarding: Suite = async (options) => {
   const { verdict, say, sizes = {} } = options;
@@ -42,7 +42,7 @@ export const onboarding: Suite = async (options) => {
           ...twilio.settings,
           ...onfido.settings,
           ...stripe.settings,
-          // All people share one address.
+          // All people share one client address.
           ONBOARDING_CODES_PER_ADDRESS: '1000000',
           ONBOARDING_WALLETS: 'xpub',
           ONBOARDING_WALLET_XPUB: account.neuter().extendedKey,

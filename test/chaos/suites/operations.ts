@@ -20,7 +20,7 @@ class Killed extends Error {
 
 const MAX_PAUSES = 4;
 
-/** One process's view of the store: each call has a random delay, and the process may be killed before or after it. */
+/** The store of one process. Calls have a random delay, and the process may be killed before or after. */
 class InterleavedStore extends InMemoryEventStore {
   private callsLeft = Infinity;
   private isKilled = false;
@@ -34,7 +34,6 @@ class InterleavedStore extends InMemoryEventStore {
     super(atomic, memory, now);
   }
 
-  /** Kills the process at its call of this number. */
   killAt(call: number): void {
     this.callsLeft = call;
   }
@@ -83,10 +82,7 @@ interface Played {
   readonly failed: number;
 }
 
-/**
- * Two operators at two processes request and decide operations on one lamp, which others switch meanwhile. Processes
- * are killed and replaced, and workers complete the rest.
- */
+/** Plays two operators at two processes on one lamp, which others switch, with kills and replacements. */
 async function playOperations(random: Random): Promise<Played> {
   const memory: Memory = { events: [], responses: new Map() };
   const time = { now: Date.parse('2026-01-02T03:04:05Z') };
@@ -201,8 +197,8 @@ function verify(events: readonly RecordedEvent[], unexpected: readonly string[])
 const AT_ONCE = 50;
 
 /**
- * Plays `--count` generated interleavings of two operators at two processes, some of which are killed, on one subject
- * that changes meanwhile. `--seed` determines everything except the order of concurrent calls.
+ * Plays `--count` generated interleavings of two operators at two processes on one changing subject. Some
+ * processes are killed. `--seed` determines everything except the order of concurrent calls.
  */
 export const operations: Suite = async (options) => {
   const { count, verdict, say } = options;

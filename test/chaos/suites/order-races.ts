@@ -21,7 +21,6 @@ import { chooseSeed, concurrently, seconds, type Suite, type SuiteOptions } from
 import type { Treasury } from '../support/treasury.js';
 import { Tally } from '../support/verdict.js';
 
-/** The time that an order waits for its deposit. */
 const EXPIRY_SECONDS = 2;
 const AT_ONCE = 150;
 const SETTLE_MS = 300_000;
@@ -44,14 +43,13 @@ interface Interleaving {
 }
 
 const MAX_STEPS = 8;
-/** The maximum between the first and the last step. */
+/** The maximum time between the first and the last step. */
 const BEGINNING_MS = 60;
 const END_MS = 250;
 const KINDS = ['cancel', 'mark_as_paid', 'refresh', 'refresh', 'deposit', 'deposit'] as const;
-/** Too little, halves that add up, exact, too much, more than the pair's maximum. */
+/** Partial, exact and excessive payments, halves that add up, and one above the pair's maximum. */
 const HUNDREDTHS = [1, 30, 50, 50, 70, 100, 100, 100, 150, 6000] as const;
 
-/** Generates two to {@link MAX_STEPS} steps. */
 function interleaving(random: Random): Interleaving {
   const atTheEnd = random.chance(0.4);
   const steps = Array.from({ length: 2 + random.below(MAX_STEPS - 1) }, (): Step => {
@@ -66,7 +64,7 @@ function interleaving(random: Random): Interleaving {
   return { atTheEnd, steps: steps.sort((a, b) => a.atMs - b.atMs) };
 }
 
-/** A response to a merchant about an order, with times of `performance.now()`. */
+/** A response to the merchant, with times of `performance.now()`. */
 interface Reply {
   readonly kind: Step['kind'];
   readonly status: number;
@@ -76,8 +74,8 @@ interface Reply {
 }
 
 /**
- * Plays `--count` generated interleavings: cancel, mark_as_paid, refresh, deposits and expiry meet on one order each,
- * at two processes. `--seed` determines all of it.
+ * Plays `--count` generated interleavings, each on one order at two processes. Cancel, mark_as_paid, refresh,
+ * deposits and expiry are concurrent. `--seed` determines all of it.
  */
 export const orderRaces: Suite = async (options) => {
   const { count, verdict, say } = options;

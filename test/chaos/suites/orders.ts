@@ -27,7 +27,6 @@ const ATTEMPT_MS = 30_000;
 interface Habit {
   readonly action: 'cancel' | 'mark_as_paid' | null;
   readonly transfers: readonly number[];
-  /** The action precedes the transfers. */
   readonly actsFirst: boolean;
 }
 
@@ -44,9 +43,8 @@ const HABITS: readonly Habit[] = [
   { action: null, transfers: [], actsFirst: true },
 ];
 
-/** Merchants that create orders and act on them, and their payers. */
+/** Merchants that create and change orders, and their payers. */
 class OrderLoad extends Senders {
-  /** The orders with a 201. */
   readonly created: string[] = [];
   readonly sent: Sent[] = [];
 
@@ -102,15 +100,15 @@ async function withinTime<T>(call: Promise<T>): Promise<T> {
 const CLIENTS = 6;
 const PAUSE_MS = 400;
 const SETTLE_MS = 240_000;
-/** One kill in so many happens while the node is unavailable. */
+/** One in so many kills happens while the node is unavailable. */
 const OUTAGE_EVERY = 5;
 const FREEZE_EVERY = 7;
 const MAX_FROZEN_MS = 35_000;
 
 /**
- * `kill -9` of the process that watches orders and scans the chain at each failpoint of an order, `--count` times
- * (`--only N`: at the Nth alone), under a load of orders with transfers. Another process accepts requests. Meanwhile
- * the node fails, and a process is stopped for longer than its leases.
+ * Kills the process that watches orders and scans the chain `--count` times with `kill -9`, at each failpoint
+ * of an order. `--only N` kills at the Nth alone. Orders with transfers arrive at another process meanwhile.
+ * The node fails, and a process is stopped for longer than its leases.
  */
 export const orders: Suite = async (options) => {
   const { verdict, say, sizes = {} } = options;
@@ -146,7 +144,7 @@ export const orders: Suite = async (options) => {
     load.start(CLIENTS);
     const { created, sent } = load;
     await harness.storm({
-      // exchange-erasure has the failpoints of erasures.
+      // The suite exchange-erasure has the failpoints of erasures.
       points: ORDER_FAILPOINTS,
       randomEvery: Infinity,
       freezeEvery: FREEZE_EVERY,

@@ -8,13 +8,14 @@ import { chooseSeed, concurrently, seconds, type Suite } from '../support/suite.
 
 const RUNS_A_BATCH = 125;
 const RUNS_AT_ONCE = 10;
-/** The error statuses of receivers. The other responses are 204. */
+/** The error statuses of receivers, among 204s. */
 const REFUSALS = [410, 503, 500];
 const RESPONSES = 60;
 
 /**
  * Plays `--count` random runs of the daily work of people, merchants and operators, on a chain with small
- * reorganisations. `audit -- verify` runs during each batch; after the batch it finds everything in order and proven.
+ * reorganisations. `audit -- verify` runs during each batch. Afterwards it finds everything in order and
+ * proven.
  */
 export const ordinaryLife: Suite = async (options) => {
   const { count, verdict, say } = options;

@@ -26,7 +26,7 @@ interface Sent {
 const resultOf = (outcome: Outcome): string =>
   outcome.kind === 'responded' ? String(outcome.status) : outcome.why;
 
-/** A service process that is connected to a server directly, without the proxy, and misses promotions. */
+/** A service process that is connected directly to a server, without the proxy, and misses promotions. */
 class Stray {
   private sent: readonly Sent[] = [];
 
@@ -38,7 +38,7 @@ class Stray {
 
   static async start(struck: Struck, url: string, verdict: Verdict): Promise<Stray> {
     const env = { ...struck.env, ROLES: 'api', DATABASE_URL: url };
-    // Once `sandbox.json` exists, the process writes only what clients request.
+    // The process writes only for clients once `sandbox.json` exists.
     return new Stray(await struck.shared.service(`stray-${randomUUID()}`, env), struck, verdict);
   }
 
@@ -57,7 +57,7 @@ class Stray {
     return resultOf(outcome);
   }
 
-  /** Reports after the promotion: none is acknowledged. */
+  /** Sends reports after the promotion. None is acknowledged. */
   async report(): Promise<void> {
     const { merchant, payees } = this.struck.target;
     const send = async (): Promise<Sent> => {
@@ -77,7 +77,7 @@ class Stray {
       );
   }
 
-  /** Clients repeat them at a process that is connected to the new primary. */
+  /** Repeats the reports at a process that is connected to the new primary. */
   async repeat(): Promise<void> {
     const line = new Line(this.struck.target.port, this.verdict);
     for (const { request, key } of this.sent) await this.struck.load.report(line, request, 'nothing', key);
@@ -96,15 +96,15 @@ type Fault = (typeof FAULTS)[number];
 /** The promotions in one cluster before its books are checked. */
 const BATCH = 50;
 const CLIENT_PAUSE_MS = 800;
-/** The bound from the fault to the first 201 of a later report. */
+/** The maximum time from the fault to the first 201 of a later report. */
 const MAX_OUTAGE_MS = 10_000;
 const GIVE_UP_MS = 90_000;
 /** Longer than a round. */
 const LATELY_MS = 180_000;
-/** One in so many of the surviving primaries still has a connected process. */
+/** One in so many surviving primaries still has a connected process. */
 const STRAY_EVERY = 3;
 
-/** Milliseconds since the fault. */
+/** All times are in milliseconds since the fault. */
 interface Times {
   readonly noticed: number;
   readonly promoted: number;
@@ -215,7 +215,7 @@ async function firstWrite(load: ReportLoad, began: number): Promise<number> {
   return performance.now() - began;
 }
 
-/** Every recently acknowledged report is in the log of the new primary. The end of the batch checks all reports. */
+/** Every recently acknowledged report is in the new primary's log. The end of the batch checks all. */
 async function checkNothingLost({ shared, load }: Struck, { verdict }: SuiteOptions): Promise<void> {
   const acknowledged = load.acknowledged.filter(({ beganAt }) => beganAt > performance.now() - LATELY_MS);
   const { rows } = await shared.pool.query<{ stream: string }>(

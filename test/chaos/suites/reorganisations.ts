@@ -29,20 +29,20 @@ class MovingChain {
     private readonly tally: Tally,
   ) {}
 
-  /** Blocks up to now are never replaced. */
+  /** Protects the current blocks from being replaced. */
   async begin(): Promise<void> {
     this.base = await this.height();
   }
 
-  /** Waits until all blocks up to now are confirmed. */
+  /** Waits until all current blocks are confirmed. */
   async settle(): Promise<void> {
     await rpc(this.rpcUrl, 'anvil_mine', [`0x${this.confirmations.toString(16)}`]);
   }
 
   /**
-   * Replaces at most `deepest` blocks. Each of `rivals` are transactions of one sender, who sends one of them. anvil
-   * forgets the code of contracts when it returns to a state that it moved to the disk after some hundred blocks, so
-   * that the code of `contracts` is restored.
+   * Replaces at most `deepest` blocks. Each of `rivals` are transactions of one sender, who sends one of
+   * them. The code of `contracts` is restored, because anvil forgets it when it returns to a state on disk.
+   * It moves states to the disk after some hundred blocks.
    */
   async reorganise(rivals: readonly (readonly Prepared[])[], deepest: number, contracts: readonly string[]) {
     const codes = await Promise.all(contracts.map((each) => this.code(each)));
@@ -86,7 +86,7 @@ class MovingChain {
     return mined;
   }
 
-  /** The chain refuses a transaction that its sender has replaced. */
+  /** Ignores refusals, because the sender may have replaced the transaction. */
   private async send(raw: string): Promise<void> {
     await rpc(this.rpcUrl, 'eth_sendRawTransaction', [raw]).catch(() => undefined);
   }
@@ -105,7 +105,6 @@ class MovingChain {
   }
 }
 
-/** A payout with its transaction, which the chain confirms or not. */
 interface Reported {
   readonly id: string;
   readonly payee: Payee;
@@ -118,7 +117,6 @@ interface Compared {
   readonly rpcUrl: string;
   readonly usdcAddress: string;
   readonly reported: readonly Reported[];
-  /** Deposit addresses by order. */
   readonly deposits: ReadonlyMap<string, string>;
 }
 
@@ -160,18 +158,17 @@ async function checkAgainstChain(
   await checkMoney(pool, sent, verdict, say);
 }
 
-/** The confirmations that a transfer needs. */
 const CONFIRMATIONS = 8;
-/** A received payout is final, so that only blocks below the confirmations are replaced. */
+/** Only blocks below the confirmations are replaced for payouts, because a received payout is final. */
 const SHALLOW = CONFIRMATIONS - 1;
-/** Confirmed deposits can go missing, and the service records it. */
+/** Confirmed deposits of orders can go missing, which the service records. */
 const DEEP = 2 * CONFIRMATIONS;
-/** The reorganisations before new transfers are prepared, below all replaced blocks. */
+/** The number of reorganisations before new transfers are prepared, below all replaced blocks. */
 const BATCH = 10;
 const PAYEES = 3;
 const ORDERS = 3;
 
-/** Minor units of USDC; the amount of an order is 100 USDC. */
+/** Returns minor units of USDC. The amount of an order is 100 USDC. */
 function randomAmount(): number {
   const bounds = oneOf([
     [1e5, 1e6],
@@ -184,9 +181,10 @@ function randomAmount(): number {
 }
 
 /**
- * Replaces random blocks of the dev chain, `--count` times, while transfers of payouts and deposits of orders are
- * mined. The removed transactions return in another order, return later, disappear, are replaced by another of the same
- * sender, or pay another recipient. Orders wait for `--seconds N` (20 by default). In the end books and chain agree.
+ * Replaces random blocks of the dev chain `--count` times, while transfers of payouts and deposits of orders
+ * are mined. Removed transactions return in another order or later, disappear, pay another recipient, or are
+ * replaced by another of the same sender. Orders wait for `--seconds N` (20 by default). In the end books and
+ * chain agree.
  */
 export const reorganisations: Suite = async ({ count, verdict, say, sizes = {} }) => {
   await Shared.run(async (shared) => {

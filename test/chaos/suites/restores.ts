@@ -12,7 +12,7 @@ import { startService } from '../../../bench/support/service.js';
 const USER_PAYOUTS = 1000;
 const MAX_RECOVERY_SECONDS = 60;
 
-/** Restores a service with that many payouts, without load, and measures the time until it is ready. */
+/** Restores a service with `payouts` payouts, without load, and measures the time until it is ready. */
 async function restoreLarge(payouts: number, store: BackupStore, { verdict, say }: SuiteOptions) {
   const environment = await BenchEnvironment.start(store.settings);
   try {
@@ -42,10 +42,7 @@ async function restoreLarge(payouts: number, store: BackupStore, { verdict, say 
   }
 }
 
-/**
- * Backup under load, destruction and restore, `count` times (docs/backup.md). `--payouts N` adds a restore of a
- * database with that many payouts.
- */
+/** Backup under load, destruction and restore (docs/backup.md). `--payouts N` adds a restore of N payouts. */
 export const restores: Suite = async (options) => {
   const { count, say, sizes = {} } = options;
   const results: DrillResult[] = [];

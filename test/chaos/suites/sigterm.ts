@@ -12,21 +12,19 @@ import { between, seconds, type Suite, type SuiteOptions } from '../support/suit
 import { Tally, type Verdict } from '../support/verdict.js';
 
 const CLIENTS = 24;
-/** The clients that send the end of their body only after SIGTERM. */
 const SLOW_CLIENTS = 6;
 const EXIT_WITHIN_MS = 35_000;
 
-/** A request and its outcome at the client. */
 interface Sent {
   readonly reference: string;
-  /** When its last byte was written, or the first byte of a slow request, by `performance.now()`. */
+  /** The time of its last byte, or of the first byte of a slow request, by `performance.now()`. */
   readonly at: number;
   readonly outcome: Outcome;
 }
 
 /**
- * SIGTERM under load on keep-alive connections. A request sent before it gets its whole response. A request sent after
- * it gets its whole response, or its connection ends before any byte of a response and the request had no effect.
+ * SIGTERM under load on keep-alive connections. A request sent before it gets its whole response. A later one
+ * gets its whole response too, or its connection ends without one and the request had no effect.
  */
 export const sigterm: Suite = async (options) => {
   await Shared.run(async (shared) => {
@@ -36,7 +34,7 @@ export const sigterm: Suite = async (options) => {
       userId ??= (await createPayee(service.client)).id;
       await terminateUnderLoad(round, service, userId, shared, options);
     }
-    // A new process brings the read models up to date.
+    // The new process updates the read models.
     await shared.service('service');
     options.say(await checkBooks(shared, options.verdict));
   });
@@ -139,7 +137,7 @@ async function client(service: ServiceProcess, userId: string, sent: Sent[], ver
   line.close();
 }
 
-/** Sends the head and most of the body, then the rest on the signal. */
+/** Sends the head and most of the body, and the rest on the signal. */
 async function slowClient(
   service: ServiceProcess,
   userId: string,

@@ -14,8 +14,9 @@ const PAYOUTS = 20;
 const SKEW = new URL('../support/skew.mjs', import.meta.url).href;
 
 /**
- * Three workers share a database; the clocks of two are off by 25 hours, one ahead and one behind. Transfers reach the
- * chain within the window or never. No payout expires within its window, or although its transfer exists.
+ * Three workers share a database. The clocks of two are wrong by 25 hours, one ahead and one behind.
+ * Transfers reach the chain within the window or never. No payout expires early, or although its transfer
+ * exists.
  */
 export const skewedClock: Suite = async ({ count, say, verdict }) => {
   await Shared.run(async (shared) => {

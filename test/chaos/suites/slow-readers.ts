@@ -17,19 +17,19 @@ const SIZE_OF: Readonly<Record<Attack['kind'], number>> = {
 };
 export const ATTACKS = Object.keys(SIZE_OF) as Attack['kind'][];
 
-/** The bounds of the service's heap and of its memory. */
+/** The bound of the service's heap and of its resident memory. */
 const MEMORY_MIB = 512;
 const QUIET_SECONDS = 15;
 const P99_TIMES = 3;
 
-/** The payouts of the hostile merchant, with the most metadata that is allowed. */
+/** The payouts of the hostile merchant, with the maximum metadata. */
 const PAYOUTS = 1000;
 const METADATA_BYTES = 16_000;
 
 /**
- * Clients do not read their responses, do not finish their requests, or send the most expensive ones, while an honest
- * merchant works from another address. The merchant's p99 is compared with quiet times before and after; the service's
- * memory is bounded.
+ * Clients do not read their responses, do not finish their requests, or send the most expensive ones. An
+ * honest merchant works from another address. Its p99 is compared with quiet times before and after. The
+ * service's memory is bounded.
  */
 export const slowReaders: Suite = async (options) => {
   await Shared.run(async (shared) => {
@@ -62,7 +62,7 @@ async function endure(
   const attack: Attack = {
     kind,
     port,
-    // The hostile merchant of `unread-pages` signs correctly; other attacks use the honest merchant's public id.
+    // The merchant of `unread-pages` signs correctly. Other attacks use the honest merchant's public id.
     merchant: kind === 'unread-pages' ? service.secondMerchant : service.merchant,
     connections: Math.ceil(SIZE_OF[kind] * ((sizes.percent ?? 100) / 100)),
     addresses: sizes.addresses ?? 4,

@@ -7,17 +7,16 @@ import type { ServiceProcess } from '../../../bench/support/service.js';
 import { storm, type Struck } from '../support/storm.js';
 import { between, oneOf, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
-/** A stopped process delays others by at most 10 s in a transaction, and by what a busy machine adds. */
+/** A process stopped in a transaction delays others by at most 10 s, plus the delay of a busy machine. */
 const BOUND_MS = 25_000;
-/** A process in a transaction is stopped for longer than the bound. */
+/** Longer than the bound. */
 const LONG_SECONDS = 30;
 const ROLES = ['worker', 'api', 'api,worker'] as const;
-/** The attempts to stop a process within a transaction. */
 const TRIES = 150;
 
 /**
- * SIGSTOP and SIGCONT of further processes under load: a worker, an API process and one that is both, each in a
- * transaction where possible. Every fourth time the PostgreSQL server or one of its backends is stopped.
+ * Stops and continues processes under load: a worker, an API process and one that is both, in a transaction
+ * where possible. Every fourth time it stops the PostgreSQL server or one of its backends.
  */
 export const standstill: Suite = async (options) => {
   let others: readonly ServiceProcess[] = [];

@@ -21,8 +21,8 @@ const GROUPS: Readonly<Record<string, Group>> = {
 const REPORTED_EVERY_MS = 30_000;
 
 /**
- * Tampers `--count` times with every right to the database but no master key, while the service runs with its follower,
- * signer and workers. `--seed` determines all of it.
+ * Tampers `--count` times with full rights to the database but no master key. The service, its follower,
+ * signer and workers run meanwhile. `--seed` determines all of it.
  */
 export const tamperings: Suite = async (options) => {
   const { count, verdict, say } = options;

@@ -21,9 +21,9 @@ const DIST = fileURLToPath(new URL('../../../dist', import.meta.url));
 const SETTLE_MS = 180_000;
 
 /**
- * This version and the next one, which stores a new version of an event, share a database under load. In each round the
- * order is wrong at first: the next version accepts reports before any worker can read them. Then its worker starts,
- * both versions run at once, and its worker ends again.
+ * This version and the next one, which stores a new version of an event, share a database under load. In each
+ * round the next version first accepts reports before any worker can read them, which is the wrong order.
+ * Then its worker starts, both versions run at once, and its worker ends again.
  */
 export const twoVersions: Suite = async (options) => {
   const { count, verdict, say } = options;
@@ -116,7 +116,6 @@ async function checkEnd(
   say(`end  attempts ${older.tally.toString()}; ${newer.tally.toString()}`);
 }
 
-/** Returns the exit code of a version's `audit verify`. */
 function audit({ databaseUrl }: Shared, dist: string): number | null {
   return spawnSync(process.execPath, [join(dist, 'sandbox', 'cli.js'), 'audit', 'verify'], {
     env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: databaseUrl },

@@ -7,14 +7,14 @@ import { Deployment, type Release, buildRelease, newestTag } from '../support/up
 
 const CLIENT_PAUSE_MS = 400;
 const STEADY_MS = 30_000;
-/** The bound of the p99 during replacements, as a multiple of the time before. */
+/** The bound of the p99 during replacements, as a multiple of the earlier p99. */
 const P99_TIMES = 1.5;
 /** The only results of clients, which repeat a 503 under its key. */
 const RESULTS = ['report 201', 'report 503'];
 
 /**
- * Upgrades from the previous release to this one and back, under load, one process after the other in the order of
- * docs/upgrading.md, `count` of each.
+ * Upgrades from the previous release to this one and back, `count` times each, under load. Processes are
+ * replaced one after the other in the order of docs/upgrading.md.
  */
 export const upgrades: Suite = async (options) => {
   const { count, from = newestTag(), say, verdict } = options;
@@ -65,7 +65,7 @@ async function replaced(
   );
 }
 
-/** Returns the p99 in milliseconds until the 201, repeats included. */
+/** Returns the p99 in milliseconds until the 201, including repeats. */
 function p99(load: ReportLoad, from: number, until: number): number {
   const begun = load.acknowledged.filter(({ beganAt }) => beganAt >= from && beganAt < until);
   const took = begun.map(({ beganAt, confirmedAt }) => confirmedAt - beganAt);

@@ -18,7 +18,7 @@ interface PayoutRow {
   readonly body: string;
 }
 
-/** Every acknowledged report has its own payout with the same facts and the outcome that follows from its transfer. */
+/** Every acknowledged report has one payout with its facts, and the outcome that its transfer implies. */
 export async function checkAcknowledged(
   pool: pg.Pool,
   acknowledged: readonly Acknowledged[],
@@ -27,10 +27,7 @@ export async function checkAcknowledged(
   checkOutcomes(await checkReported(pool, acknowledged, verdict), acknowledged, verdict);
 }
 
-/**
- * Every acknowledged report is in the events and in the list once, with the acknowledged facts; no other report is.
- * Returns the payouts by id.
- */
+/** Every acknowledged report, and no other, is once in events and list. Returns the payouts by id. */
 export async function checkReported(
   pool: pg.Pool,
   acknowledged: readonly Acknowledged[],
@@ -95,7 +92,6 @@ export async function checkReplays(
   acknowledged: readonly Acknowledged[],
   verdict: Verdict,
 ): Promise<void> {
-  // The reports with the most attempts.
   const chosen = [...acknowledged].sort((a, b) => b.attempts - a.attempts).slice(0, REPLAYS);
   const line = new Line(port, verdict);
   for (const { key, request, response, attempts } of chosen) {
@@ -135,7 +131,7 @@ async function outcomes(pool: pg.Pool): Promise<readonly string[]> {
   return rows.map(({ type, id }) => `${OUTCOMES[type]} ${id}`);
 }
 
-/** Returns `<type> <payout id>` of every webhook of an outcome, one for each webhook-id. */
+/** Returns `<type> <payout id>` of every webhook of an outcome, once per webhook-id. */
 export const notified = (receiver: Receivers): readonly string[] =>
   Object.values(OUTCOMES).flatMap((type) =>
     receiver.subjects(type, 'payout_id').map((id) => `${type} ${id}`),
@@ -152,8 +148,8 @@ export async function undelivered(pool: pg.Pool, receiver: Receivers): Promise<n
 }
 
 /**
- * The receiver got every outcome and nothing else, except about the payouts of `changing`: after a restore, two that
- * name one transfer may have exchanged their outcomes.
+ * The receiver got every outcome and nothing else, except about `changing` payouts. Two of them that name one
+ * transfer may exchange their outcomes by a restore.
  */
 export async function checkWebhooks(
   pool: pg.Pool,

@@ -7,17 +7,13 @@ import type { Verdict } from './verdict.js';
 const UNPROVEN =
   /^UNCHECKED (the keys of the ledger are not pinned|no signed head covers any event|whether each personal key)/;
 
-/**
- * Runs `audit -- verify` once every subscription has all events: histories, money books and every row of the read
- * models. Returns the last line.
- */
+/** Runs `audit -- verify` once every subscription has all events. Returns its last line. */
 export async function checkBooks({ pool, databaseUrl }: Shared, verdict: Verdict): Promise<string> {
   const head = await headOf(pool);
   await verdict.eventually('every read model has all events', () => haveReached(pool, head), 60_000);
   return checkAudit({ DATABASE_URL: databaseUrl }, verdict);
 }
 
-/** Runs `audit -- verify` with these settings and returns the last line. */
 export async function checkAudit(env: Readonly<Record<string, string>>, verdict: Verdict): Promise<string> {
   const { printed, exitCode } = await invoke('audit', env, 'verify');
   const unchecked = printed.split('\n').filter((line) => line.startsWith('UNCHECKED'));

@@ -6,7 +6,6 @@ import { startDaemon, stopProcess, until, type Daemon } from '../../../sandbox/p
 export class Haproxy {
   private constructor(private readonly daemon: Daemon) {}
 
-  /** Resolves once `isUp` returns true. */
   static async start(dir: string, config: string, isUp: () => boolean | Promise<boolean>): Promise<Haproxy> {
     if (spawnSync('haproxy', ['-v']).status !== 0)
       throw new Error('haproxy is missing: install it (Debian: apt-get install haproxy)');

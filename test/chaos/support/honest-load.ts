@@ -7,14 +7,13 @@ import { Tally, type Verdict } from './verdict.js';
 const CLIENTS = 4;
 const PAUSE_MS = 60;
 
-/** The results of a merchant without bad intentions. */
 export interface Experience {
   readonly tookMs: readonly number[];
   readonly tally: Tally;
   readonly refused: readonly string[];
 }
 
-/** Clients of one merchant, from their own address: reports, single users and short lists, until they are stopped. */
+/** Sends reports and reads users and short lists for one merchant from a separate address, until stopped. */
 export async function honestLoad(
   target: { readonly port: number; readonly merchant: Credentials; readonly userId: string },
   verdict: Verdict,

@@ -15,14 +15,14 @@ interface KillHarnessOptions {
   readonly livingRoles: string;
   /** Statements that expire leases at once, for suites with `--lease-ms`. */
   readonly expireLeases: readonly string[];
-  /** The bound after which the process is killed anywhere: during an outage a failpoint may be out of reach. */
+  /** The time after which the process is killed anywhere, because an outage may prevent a failpoint. */
   readonly outOfReachMs?: number;
   readonly maxFrozenMs: number;
 }
 
 interface Storm {
   readonly points: readonly string[];
-  /** One kill in so many is at no failpoint. The other periods are those of stopped processes and outages. */
+  /** One in so many kills is at no failpoint. The others are periods of stopped processes and outages. */
   readonly randomEvery: number;
   readonly freezeEvery: number;
   readonly outageEvery: number;
@@ -31,7 +31,7 @@ interface Storm {
   readonly progress: () => string;
 }
 
-/** One process that accepts requests and stays up, and one that does all the work and is killed repeatedly. */
+/** One process accepts requests and stays up. The other does all the work and is killed repeatedly. */
 export class KillHarness {
   private readonly outages: string[] = [];
   private readonly living: ServiceProcess;
@@ -92,7 +92,7 @@ export class KillHarness {
     await readyOnItsPort(() => this.replace({}));
   }
 
-  /** Stops a process for longer or shorter than its leases, while others continue its work and are killed. */
+  /** Stops a process for longer or shorter than its leases. Others continue its work and are killed. */
   private async freeze(): Promise<void> {
     if (this.frozen) return;
     this.frozen = true;
@@ -107,8 +107,8 @@ export class KillHarness {
   }
 
   /**
-   * Kills as often as the suite counts, at one failpoint after the other and, one in `randomEvery`, anywhere. Meanwhile
-   * processes freeze and providers fail. Then everything recovers and the load ends.
+   * Kills as often as the suite counts, at one failpoint after the other, and at any point one time in
+   * `randomEvery`. Meanwhile processes freeze and providers fail. Then everything recovers and the load ends.
    */
   async storm(storm: Storm): Promise<void> {
     const { count, say, sizes = {} } = this.suite;
@@ -153,7 +153,6 @@ export class KillHarness {
     this.inBackground.push(outage());
   }
 
-  /** Ends both processes by SIGTERM. */
   async terminate(): Promise<void> {
     for (const each of this.targets())
       this.suite.verdict.equal(await each.stop(), 'exit code 0', `SIGTERM ends the ${each.name}`);
@@ -161,7 +160,7 @@ export class KillHarness {
 
   private async replace(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
     await this.killVictim();
-    // No living process uses this folder.
+    // No running process uses this folder.
     this.folder = this.folder === 'victim' ? 'other' : 'victim';
     const victim = this.shared.process(this.folder, { ...this.options.env, ...env });
     await victim.spawn();
@@ -187,7 +186,7 @@ export class KillHarness {
     say(`     a process was stopped for ${seconds(ms)}`);
   }
 
-  /** Expires leases in runs that do not wait for them. */
+  /** Expires leases if the run does not wait for them. */
   private async expireLeases(): Promise<void> {
     const ms = this.suite.sizes?.['lease-ms'];
     if (ms === undefined) return;

@@ -7,10 +7,9 @@ export interface Receipt {
   readonly status: string;
 }
 
-/** A false response of a node. */
 interface Lie {
   readonly name: string;
-  /** All of its responses agree, so that a single node would be believed. */
+  /** All responses agree, so that a single node would be believed. */
   readonly consistent?: true;
   apply(node: TestNode, ghosts: readonly Receipt[]): Promise<void> | void;
 }

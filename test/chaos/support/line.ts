@@ -13,19 +13,18 @@ export interface Responded {
 /** The connection ended before the response was complete. */
 interface CutOff {
   readonly kind: 'cut_off';
-  /** The bytes of the response that had arrived. */
+  /** The received bytes of the response. */
   readonly received: number;
   readonly why: string;
 }
 
 export type Outcome = Responded | CutOff;
 
-/** The time after which an attempt counts as hung. */
 const ATTEMPT_MS = 30_000;
 
 /**
- * A client with one keep-alive connection, which is opened again when it breaks, and one request at a time. It never
- * retries, so that it observes exactly what arrives on the socket.
+ * A client with one keep-alive connection, which is reopened when it breaks, and one request at a time. It
+ * never retries, so that it observes exactly what arrives on the socket.
  */
 export class Line {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -75,7 +74,7 @@ export class Line {
     return outcome;
   }
 
-  /** Rejects with the reason when the connection ended before the response was complete. */
+  /** Rejects with the reason if the connection ended before the response was complete. */
   async send(request: SignedRequest): Promise<Responded> {
     const outcome = await this.exchange(request);
     if (outcome.kind === 'responded') return outcome;

@@ -20,7 +20,7 @@ const CHANGES: readonly (readonly [file: string, before: string, after: string])
   ],
 ];
 
-/** Builds the next version of the service in `folder`, from the build of this one. Returns its `dist`. */
+/** Builds the next version in `folder`, from the build of this one. Returns its `dist`. */
 export function buildNextVersion(folder: string): string {
   const dist = join(folder, 'dist');
   mkdirSync(folder);

@@ -13,7 +13,7 @@ export interface Host {
 export const canPartition = (): boolean =>
   process.getuid?.() === 0 && spawnSync('nft', ['list', 'tables']).status === 0;
 
-/** Drops packets from and to that port of 127.0.0.1, also in open connections. */
+/** Drops packets from and to this port of 127.0.0.1, also in open connections. */
 export function cutOff(port: number): void {
   nft(`table inet ${TABLE} {
     chain lost {
@@ -35,7 +35,7 @@ export function isolate({ gid, host }: Host): void {
   }`);
 }
 
-/** Also cleans up after killed runs. */
+/** Removes the filters, also those of killed runs. */
 export function heal(): void {
   const { stdout } = spawnSync('nft', ['list', 'tables'], { encoding: 'utf8' });
   for (const [table, pid] of stdout.matchAll(new RegExp(`${PREFIX}(\\d+)`, 'g')))

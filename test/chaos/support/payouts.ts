@@ -10,7 +10,7 @@ export interface Operation {
   readonly path: string;
   /** The stored name of its only event. */
   readonly event: string;
-  /** Its response waits for the read models. */
+  /** True if the response waits for the read models. */
   readonly waitsForViews: boolean;
   /** Returns a unique body. `userId` belongs to the sending merchant. */
   body(userId: string): string;
@@ -40,7 +40,7 @@ export const REGISTER_ENDPOINT: Operation = {
   body: () => JSON.stringify({ webhook_endpoint: { url: `http://127.0.0.1:9/${randomUUID()}` } }),
 };
 
-/** A report of `minor` units, with unique metadata. */
+/** Returns a report of `minor` units, with unique metadata. */
 export function reportBody(userId: string, minor: number, hash: string, note: string = randomUUID()): string {
   const amount = `${Math.floor(minor / 1_000_000)}.${String(minor % 1_000_000).padStart(6, '0')}`;
   return JSON.stringify({
@@ -54,24 +54,21 @@ export function randomPhone(): string {
   return `+49151${String(10_000_000 + Math.floor(Math.random() * 89_999_999))}`;
 }
 
-/** Signs now, under the key: every repeat has a fresh timestamp, as a real client's would. */
+/** Signs with a new timestamp. Every repeat has a fresh one, like that of a real client. */
 export const keyed = (who: Credentials, path: string, body: string, key: string): SignedRequest =>
   signed(who, 'POST', path, body, { 'idempotency-key': `"${key}"` });
 
 /** A user who completed onboarding. */
 export interface Payee {
   readonly id: string;
-  /** The recipient of transfers to the user. */
   readonly wallet: string;
 }
 
-/** Throws on other statuses. */
 export function expectStatus(response: ApiResponse, ...statuses: readonly number[]): ApiResponse {
   if (!statuses.includes(response.status)) throw new Error(`${response.status} ${response.text}`);
   return response;
 }
 
-/** Reports a payout of `minor` units and returns its id. */
 export async function reportPayout(
   client: SignedClient,
   payee: Payee,
@@ -86,13 +83,12 @@ export interface Outcome {
   readonly id: string;
   readonly type: 'payout.received.v2' | 'payout.expired.v1';
   readonly reason: string | null;
-  /** Seconds from the end of the window to the outcome by the database's clock; negative before it. */
+  /** Seconds from the end of the window to the outcome by the database's clock; negative before the end. */
   readonly afterEnd: number;
   /** The end of the window, in seconds since 1970. */
   readonly end: number;
 }
 
-/** Returns the outcomes of these payouts, by their events. */
 export async function outcomesOf(
   pool: pg.Pool,
   ids: readonly string[],

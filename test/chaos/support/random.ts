@@ -1,10 +1,10 @@
-/** A seeded generator (mulberry32): a seed and a number determine a request on every machine. */
+/** A seeded generator (mulberry32). A seed and a number determine a request on every machine. */
 export class Random {
   private state: number;
 
   constructor(seed: number, index: number) {
     this.state = Math.imul(seed, 0x9e3779b1) ^ Math.imul(index, 0x85ebca6b);
-    // The first numbers of neighbouring states resemble each other.
+    // Skips the first numbers, which are similar for neighbouring states.
     for (let skipped = 0; skipped < 3; skipped += 1) this.fraction();
   }
 
@@ -29,7 +29,7 @@ export class Random {
     return choices[this.below(choices.length)]!;
   }
 
-  /** Returns `count` choices in equal shares, from a random one on. */
+  /** Returns `count` choices in equal shares, beginning with a random one. */
   deal<T>(choices: readonly T[], count: number): T[] {
     const first = this.below(choices.length);
     return Array.from({ length: count }, (_, place) => choices[(first + place) % choices.length]!);
@@ -39,7 +39,7 @@ export class Random {
     return Buffer.from(Array.from({ length: count }, () => this.below(256)));
   }
 
-  /** A UUID of version 4. */
+  /** Returns a UUID of version 4. */
   uuid(): string {
     const hex = this.bytes(16).toString('hex');
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;

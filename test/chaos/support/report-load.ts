@@ -9,17 +9,16 @@ import { between, oneOf } from './suite.js';
 import type { Treasury } from './treasury.js';
 import type { Verdict } from './verdict.js';
 
-/** The chain's side of a report: its own transfer, nothing, or a transfer that another report names too. */
+/** The transfer of a report on the chain: one, none, or one that another report names too. */
 type Backing = 'transfer' | 'nothing' | 'shared';
 
-/** A request with a 201, as its client keeps it. Times are on the clock of `performance.now()`. */
+/** A request with a 201 in the records of its client. Times are on the clock of `performance.now()`. */
 export interface Confirmed {
   readonly key: string;
   readonly path: string;
   readonly request: string;
   /** The body of the 201, byte for byte. */
   readonly response: string;
-  /** The id of the created resource. */
   readonly id: string;
   readonly beganAt: number;
   readonly confirmedAt: number;
@@ -38,13 +37,12 @@ export interface LoadTarget {
 }
 
 const GIVE_UP_MS = 120_000;
-/** A later report is acknowledged at most this many places earlier. */
+/** The order of acknowledgements differs from the order of starts by at most this many places. */
 const MAX_CLIENTS = 64;
 
 /** Merchants' clients that report payouts, each report under its own key. */
 export class ReportLoad extends Senders {
   readonly acknowledged: Acknowledged[] = [];
-  /** The start times of reports without a final response. */
   private readonly open = new Set<number>();
 
   constructor(
@@ -55,12 +53,10 @@ export class ReportLoad extends Senders {
     super(verdict, pauseMs, GIVE_UP_MS);
   }
 
-  /** Returns whether a report begun after `instant` has been acknowledged. */
   acknowledgedBegunAfter(instant: number): boolean {
     return this.acknowledged.slice(-MAX_CLIENTS).some(({ beganAt }) => beganAt > instant);
   }
 
-  /** Resolves when each report begun before `instant` has its final response. */
   async acknowledgesAll(instant: number): Promise<void> {
     await eventually('each report has its final response', async () =>
       [...this.open].every((beganAt) => beganAt >= instant),
@@ -80,7 +76,6 @@ export class ReportLoad extends Senders {
     if (backing === 'shared') await this.report(line, reportBody(payee.id, minor, hash), backing);
   }
 
-  /** Sends one report until it is acknowledged. */
   async report(line: Line, request: string, backing: Backing, key: string = randomUUID()): Promise<void> {
     const beganAt = performance.now();
     let attempts = 0;

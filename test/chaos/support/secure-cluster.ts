@@ -14,11 +14,10 @@ export interface SecureCluster {
   readonly nodes: readonly Node[];
   /** The `esdb://` URL with the addresses of all nodes. */
   readonly url: string;
-  /** The header `authorization` of an HTTP request to a node. */
   readonly authorization: string;
 }
 
-/** Prepares three nodes with an address each, TLS and users, without starting them. */
+/** Prepares three nodes with TLS, users and an address each, without starting them. */
 export function secureCluster(dir: string): SecureCluster {
   const tls = certificates(dir);
   const firstGid = canPartition() ? FIRST_GID : null;

@@ -10,7 +10,7 @@ interface Responded {
 /** Statuses after which a careful client repeats the request. */
 const RETRIED = [409, 503];
 
-/** Clients that work in rounds until they are stopped, and repeat each request until it has a final response. */
+/** Clients that work in rounds until stopped, and repeat each request until it has a final response. */
 export abstract class Senders {
   readonly tally = new Tally();
   private readonly lines = new Map<number, Line>();
@@ -20,9 +20,8 @@ export abstract class Senders {
 
   constructor(
     protected readonly verdict: Verdict,
-    /** The upper bound of a client's pause after a round. */
     protected readonly pauseMs: number,
-    /** The time after which a request without a final response is a broken promise. */
+    /** The time after which a request without a final response counts as a broken promise. */
     private readonly giveUpMs: number,
   ) {}
 
@@ -31,7 +30,7 @@ export abstract class Senders {
     this.workers = Array.from({ length: clients }, (_, client) => this.work(client).catch(failed));
   }
 
-  /** Ends the rounds; resolves when each request in flight has its final response. */
+  /** Ends the rounds. Resolves when each request in flight has its final response. */
   async stop(): Promise<void> {
     this.running = false;
     await Promise.all(this.workers);
@@ -46,14 +45,14 @@ export abstract class Senders {
 
   protected abstract round(client: number): Promise<void>;
 
-  /** Returns the connection of a client, which ends with its rounds. */
+  /** Returns the connection of a client, which is closed by `stop`. */
   protected lineOf(client: number, port: number): Line {
     const line = this.lines.get(client) ?? new Line(port, this.verdict);
     this.lines.set(client, line);
     return line;
   }
 
-  /** Makes one attempt. Null without a response. */
+  /** Sends once. Returns null without a response. */
   protected async attempt<R extends Responded>(what: string, send: () => Promise<R>): Promise<R | null> {
     try {
       const response = await send();
@@ -66,7 +65,7 @@ export abstract class Senders {
     }
   }
 
-  /** Sends until a response has one of these statuses. Null for a wrong response, or for none in time. */
+  /** Sends until a response has one of these statuses. Returns null if one is wrong or none in time. */
   protected async untilFinal<R extends Responded>(
     what: string,
     final: readonly number[],

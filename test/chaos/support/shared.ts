@@ -15,9 +15,9 @@ const BACKEND_SHARE = 0.4;
 type StartPostgres = (options: PostgresOptions) => Promise<RunningPostgres>;
 type Env = Readonly<Record<string, string>>;
 
-/** A PostgreSQL and a dev chain of the run, and any number of service processes that share them. */
+/** One PostgreSQL and dev chain, and any number of service processes that share them. */
 export class Shared {
-  /** The ends of what a suite starts: they run in reverse order, before those of the processes and the servers. */
+  /** The teardown of a suite, in reverse order, before that of the processes and the servers. */
   readonly ends = new Teardown();
   private readonly processes: ServiceProcess[] = [];
 
@@ -28,13 +28,13 @@ export class Shared {
     private connections: pg.Pool,
   ) {
     this.ends.add(() => environment.close());
-    // No request in flight needs to drain.
+    // Kills them, because no request in flight needs to drain.
     this.ends.add(async () => {
       await Promise.all(this.processes.filter(({ runs }) => runs).map((each) => each.kill()));
     });
   }
 
-  /** `settings` override the usual ones of PostgreSQL; `start` starts another server than a single one. */
+  /** `settings` override the usual ones of PostgreSQL. `start` may start a cluster of servers. */
   static async start(settings: Env = {}, start: StartPostgres = startPostgres): Promise<Shared> {
     const environment = await BenchEnvironment.start(settings, start);
     const masterKey = randomBytes(32).toString('hex');
@@ -47,7 +47,7 @@ export class Shared {
     }
   }
 
-  /** Runs `work` on servers of its own, which end with it. */
+  /** Runs `work` on separate servers, which end with it. */
   static async run(work: (shared: Shared) => Promise<void>, starting = Shared.start()): Promise<void> {
     const shared = await starting;
     await work(shared).finally(() => shared.close());
@@ -65,7 +65,7 @@ export class Shared {
     return this.connections;
   }
 
-  /** Continues with the PostgreSQL server whose folder is `dir`, in place of the killed one. */
+  /** Continues with the PostgreSQL server in `dir`, in place of the killed one. */
   async replacePostgres(dir: string, settings: Env): Promise<void> {
     await this.environment.replacePostgres(dir, settings);
     this.url = await this.environment.database(DATABASE);
@@ -86,7 +86,7 @@ export class Shared {
     return this.environment.database(name);
   }
 
-  /** Starts a process with its merchants. A name used before has the same folder and merchants. */
+  /** Starts a process with its merchants. The same name has the same folder and merchants. */
   async service(name: string, env: Env = {}): Promise<ServiceProcess> {
     const started = await this.process(name, env).start();
     await started.registered();
@@ -111,8 +111,8 @@ export class Shared {
   }
 
   /**
-   * `kill -9` of the server or of a backend; the server is started again, as by a supervisor. Returns which it was,
-   * once all other backends have ended and can acknowledge nothing.
+   * Kills the server or a backend with `kill -9` and restarts the server, like a supervisor. Returns which it
+   * was, once all other backends have ended and can acknowledge nothing.
    */
   async killPostgres(): Promise<string> {
     const { pid, name } = await this.postgresVictim();

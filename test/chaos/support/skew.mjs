@@ -1,4 +1,4 @@
-// Preloaded by `node --import`: shifts the process's clock by CHAOS_SKEW_MS.
+// Preloaded by `node --import`. Shifts the process's clock by CHAOS_SKEW_MS.
 const skewMs = Number(process.env['CHAOS_SKEW_MS']);
 const RealDate = Date;
 globalThis.Date = class extends RealDate {

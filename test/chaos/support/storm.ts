@@ -12,9 +12,9 @@ import { FLAKY_DELIVERIES, Receivers } from './webhooks/receivers.js';
 const CLIENTS = 8;
 const CLIENT_PAUSE_MS = 120;
 const PAYEES = 6;
-/** Short enough to see expiries; long enough that no outage lets a real transfer expire. */
+/** Short enough to see expiries, but too long for an outage to let a real transfer expire. */
 const WINDOW_SECONDS = 45;
-/** The claim of a killed process on a payout is free after a minute. */
+/** The time to settle after the window. A killed process's claim on a payout is free after a minute. */
 const LEASE_SECONDS = 150;
 
 export interface Struck {
@@ -35,9 +35,9 @@ interface Ground {
 type Blow = (struck: Struck) => Promise<string>;
 
 /**
- * A service under a load of reports suffers `count` blows. Then the load ends, every payout reaches its outcome, and
- * the books are checked: each acknowledged report is there once, the read models agree with the events, and the
- * receiver got every outcome.
+ * A service under a load of reports suffers `count` failures. Then the load ends, and every payout reaches
+ * its outcome. Each acknowledged report exists once, the read models agree with the events, and the receiver
+ * got every outcome.
  */
 export async function storm(
   options: SuiteOptions,
@@ -60,7 +60,6 @@ export async function storm(
   }, start());
 }
 
-/** Settings of services in a storm. */
 export function stormEnv({ sizes = {} }: Pick<SuiteOptions, 'sizes'>): Readonly<Record<string, string>> {
   return {
     PAYOUT_VERIFICATION_WINDOW_SECONDS: String(sizes.window ?? WINDOW_SECONDS),
@@ -69,10 +68,7 @@ export function stormEnv({ sizes = {} }: Pick<SuiteOptions, 'sizes'>): Readonly<
   };
 }
 
-/**
- * Does `work` while clients of the merchant report payouts at the port, then checks every outcome and the books.
- * Returns the ended load.
- */
+/** Works while clients report payouts at the port, then checks outcomes and books. Returns the load. */
 export async function underLoad(
   shared: Shared,
   { merchant, port }: Pick<ServiceProcess, 'merchant' | 'port'>,

@@ -7,9 +7,9 @@ export interface SuiteOptions {
   readonly count: number;
   readonly verdict: Verdict;
   readonly say: (line: string) => void;
-  /** Further sizes by their names on the command line; each suite has its own defaults. */
+  /** Further sizes by their names on the command line. Each suite has its own defaults. */
   readonly sizes?: Readonly<Partial<Record<Size, number>>>;
-  /** The queue; PostgreSQL by default. */
+  /** PostgreSQL by default. */
   readonly queue?: 'postgres' | 'redis';
   /** The victim of the suite `events`; the service or both by default. */
   readonly kill?: EventVictim;
@@ -22,11 +22,10 @@ export interface SuiteOptions {
 }
 
 export const EVENT_VICTIMS = ['service', 'worker', 'both', 'postgres'] as const;
-/** The process that accepts and processes batches, the second worker, both at once, PostgreSQL. */
+/** `service` is the process that accepts and processes batches, `worker` the second worker. */
 export type EventVictim = (typeof EVENT_VICTIMS)[number];
 
 export const CLIENTS = ['typescript', 'python'] as const;
-/** packages/sdk or packages/python. */
 export type Client = (typeof CLIENTS)[number];
 
 /** Sizes that some suites accept besides `--count`. */
@@ -58,7 +57,7 @@ export function oneOf<T>(choices: readonly T[]): T {
   return choices[Math.floor(Math.random() * choices.length)]!;
 }
 
-/** Does the work of each number from 1 to `count`, `atOnce` at a time. */
+/** Works on each number from 1 to `count`, `atOnce` at a time. */
 export async function concurrently(
   count: number,
   atOnce: number,
@@ -78,7 +77,6 @@ export function chooseSeed({ sizes = {}, say }: Pick<SuiteOptions, 'sizes' | 'sa
   return seed;
 }
 
-/** Milliseconds as `1.2 s`. */
 export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }

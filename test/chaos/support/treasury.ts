@@ -1,7 +1,7 @@
 import { keccak256, Wallet } from 'ethers';
 import { rpc } from '../../../sandbox/chain.js';
 
-/** A signed transfer that the chain does not know yet. */
+/** A signed transfer that has not been sent. */
 export interface Prepared {
   readonly to: string;
   readonly minor: number;
@@ -11,13 +11,12 @@ export interface Prepared {
 
 /** Sends test USDC on the dev chain from unlocked accounts, without the service. */
 export class Treasury {
-  /** The node chooses the nonce: concurrent transfers would get the same one. */
+  /** Transfers are sent in sequence, because concurrent ones would get the same nonce from the node. */
   private last: Promise<unknown> = Promise.resolve();
 
   private constructor(
     private readonly rpcUrl: string,
     private readonly usdc: string,
-    /** The sender of each {@link transfer}. */
     readonly from: string,
     private readonly chainId: number,
   ) {}
@@ -49,10 +48,7 @@ export class Treasury {
     };
   }
 
-  /**
-   * Transfers of one sender with the same nonce, one per recipient: the chain accepts one of them. `contract` is called
-   * with the amount.
-   */
+  /** Transfers with one nonce, of which the chain accepts one. `contract` is called with the amount. */
   async rivals(
     recipients: readonly string[],
     amountMinor: number,

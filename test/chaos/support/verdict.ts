@@ -1,6 +1,6 @@
 import { eventually } from '../../../bench/support/wait.js';
 
-/** The facts of a suite that held, and those that did not, each as one line. */
+/** The true and the false facts of a suite, each as one line. */
 export class Verdict {
   readonly broken: string[] = [];
   private held = 0;
@@ -11,7 +11,7 @@ export class Verdict {
     return this.held + this.broken.length;
   }
 
-  /** Checks one fact; `evidence` is appended when it does not hold. */
+  /** Checks one fact. `evidence` is appended if it is false. */
   expect(holds: boolean, fact: string, evidence: unknown = ''): void {
     if (holds) {
       this.held += 1;
@@ -27,14 +27,14 @@ export class Verdict {
     this.expect(Object.is(actual, expected), fact, `${String(actual)}, not ${String(expected)}`);
   }
 
-  /** Expects no row that is broken, by default none at all; the first few are the evidence. */
+  /** Expects no broken row, by default no row at all. The first few are the evidence. */
   none<Row>(fact: string, rows: Iterable<Row>, isBroken: (row: Row) => boolean = () => true): void {
     const broken = [...rows].filter(isBroken);
     const evidence = `${broken.length} times, such as ${JSON.stringify(broken.slice(0, 3))}`;
     this.expect(broken.length === 0, fact, evidence);
   }
 
-  /** Waits until the condition holds. A timeout is a broken fact, which later checks explain. */
+  /** Waits until the condition is true. A timeout is a broken fact, which later checks explain. */
   async eventually(what: string, condition: () => Promise<boolean>, timeoutMs: number): Promise<void> {
     const why = await eventually(what, condition, timeoutMs).then(
       () => null,

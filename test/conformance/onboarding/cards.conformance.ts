@@ -4,15 +4,14 @@ import { newId } from '../../../src/kernel/ids.js';
 import { EMAIL, expectRefusal, expectUnavailable, PERSON, PHONE, theOne, type Outside } from './support.js';
 
 interface CardsUnderTest {
-  /** The issuer of another process. */
+  /** Opens the issuer as another process. */
   open(): CardIssuer;
-  /** The request of a person whose first attempt is refused and whose second is not. */
+  /** The request of a person whose first attempt alone is refused. */
   refusedAtFirst(request: CardRequest): CardRequest;
   readonly outside: Outside | null;
   cleanUp(): Promise<void>;
 }
 
-/** The behaviour of every card issuer. */
 export function describeCardIssuer(name: string, prepare: () => Promise<CardsUnderTest>): void {
   describe(`${name} as an issuer of cards`, () => {
     let under: CardsUnderTest;

@@ -9,19 +9,17 @@ import { PHOTO } from '../../support/onboarding/images.js';
 import { expectUnavailable, PERSON, theOne, type Outside } from './support.js';
 
 interface IdentityUnderTest {
-  /** The verifier of another process. */
+  /** Opens the verifier as another process. */
   open(): IdentityVerifier;
   /** A person whose identity is not decided at once. */
   readonly reviewed: Partial<Details>;
-  /** Ends the review. */
   decided(request: IdentityRequest, passed: boolean): Promise<void>;
-  /** The number of verifications of the person at the provider. */
+  /** The number of the person's verifications at the provider. */
   verifications(userId: string): Promise<number>;
   readonly outside: Outside | null;
   cleanUp(): Promise<void>;
 }
 
-/** The behaviour of every identity verifier. */
 export function describeIdentityVerifier(name: string, prepare: () => Promise<IdentityUnderTest>): void {
   describe(`${name} as a verifier of identities`, () => {
     let under: IdentityUnderTest;

@@ -4,15 +4,13 @@ import { CODE, expectRefusal, expectUnavailable, PHONE, type Outside } from './s
 
 interface SmsUnderTest {
   readonly sender: SmsSender;
-  /** The last code of the phone. */
   lastCode(phoneNumber: string): string | null;
   readonly outside: Outside | null;
-  /** Makes the number refuse messages; null where every number takes them. */
+  /** Lets the number refuse messages; null if no number can. */
   readonly refuse: ((phoneNumber: string) => void) | null;
   cleanUp(): Promise<void>;
 }
 
-/** The behaviour of every SMS sender. */
 export function describeSmsSender(name: string, prepare: () => Promise<SmsUnderTest>): void {
   describe(`${name} as a sender of codes`, () => {
     let under: SmsUnderTest;

@@ -10,7 +10,7 @@ export const CODE = '493817';
 
 const PERSONAL = /\bAda\b|Lovelace|1985-12-10|5550001111|493817/i;
 
-/** The external dependency of an adapter, where it has one. */
+/** The external dependency of an adapter. */
 export interface Outside {
   shutDown(): Promise<void>;
   restart(): Promise<void>;
@@ -28,7 +28,7 @@ export async function expectRefusal(call: Promise<unknown>): Promise<void> {
   notEqual(error.message, '');
 }
 
-/** Returns the result of all successful calls: at least one, and all equal. */
+/** Returns the equal results of all successful calls, of which there is at least one. */
 export async function theOne<T>(calls: readonly Promise<T>[]): Promise<T> {
   const settled = await Promise.allSettled(calls);
   const results = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

@@ -4,14 +4,13 @@ import type { WalletProvisioner } from '../../../src/contexts/onboarding/provide
 import { newId } from '../../../src/kernel/ids.js';
 
 interface WalletsUnderTest {
-  /** The provisioner of another process. */
+  /** Opens the provisioner as another process. */
   open(): Promise<WalletProvisioner>;
   /** The address that the private key derives for the wallet of a user. */
   privately(userId: string, derivation: unknown): Promise<string>;
   cleanUp(): Promise<void>;
 }
 
-/** The behaviour of every wallet provisioner. */
 export function describeWalletProvisioner(name: string, prepare: () => Promise<WalletsUnderTest>): void {
   describe(`${name} as a provider of wallets`, () => {
     let under: WalletsUnderTest;

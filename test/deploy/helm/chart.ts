@@ -22,11 +22,11 @@ import { oncePerRun, runFolder, specFolder } from '../../support/run-folder.js';
 import { leaveOut, systemProgram } from '../../support/programs/system-program.js';
 
 export const CHART = 'deploy/helm/disburse';
-/** Where Debian's packages of Go libraries are: golang-github-masterminds-sprig-dev, golang-k8s-sigs-yaml-dev. */
+/** Debian installs its Go packages golang-github-masterminds-sprig-dev and golang-k8s-sigs-yaml-dev here. */
 const GOPATH = '/usr/share/gocode';
 const LIBRARIES = ['github.com/Masterminds/sprig', 'sigs.k8s.io/yaml'];
 
-/** The kinds of the chart's objects. A rule that reads others needs them here. */
+/** The kinds of the chart's objects that rules read. */
 interface Kinds {
   Deployment: Deployment;
   Job: Job;
@@ -57,7 +57,6 @@ export interface KubernetesObject {
 
 export type Values = { readonly [name: string]: unknown };
 
-/** One set of values, and its release. */
 export interface Case {
   readonly name: string;
   readonly namespace: string;
@@ -73,7 +72,7 @@ export class Rendering {
     readonly values: Values,
     readonly texts: Readonly<Record<string, string>>,
     readonly objects: readonly KubernetesObject[],
-    /** Null where it was rendered. The schema comes first, as with Helm. */
+    /** The error of a refusal, or null. The schema is checked first, as in Helm. */
     readonly refusal: string | null,
   ) {}
 
@@ -81,7 +80,6 @@ export class Rendering {
     return this.objects.filter((each) => each.kind === kind) as (Kinds[K] & KubernetesObject)[];
   }
 
-  /** Pods of processes and of the migration. */
   pods(): readonly Pod[] {
     return [...this.all('Deployment'), ...this.all('Job')].map((owner) => {
       const { metadata, spec } = owner.spec!.template as Required<PodTemplateSpec>;
@@ -104,15 +102,15 @@ interface Response {
   readonly error?: string;
 }
 
-/** Built once: modules of suites outlive their folders. */
+/** Built once per run, because modules of suites outlive their folders. */
 const program = await oncePerRun('helm-renderer', async () => buildRenderer());
 
-/** Renders charts as Helm does. Null where Go and its libraries are not installed: a suite then skips its cases. */
+/** Renders charts like Helm. Null without Go and its libraries, where suites skip their cases. */
 export const render = program === null ? null : renderWith(program);
 
 export type Render = (cases: readonly Case[], chart?: string) => readonly Rendering[];
 
-/** The objects of YAML, as Kubernetes reads it; only with {@link render}. */
+/** Parses YAML like Kubernetes. Works only with `render`. */
 export const objectsOf = (yaml: string): readonly KubernetesObject[] =>
   JSON.parse(run(program!, { yaml })) as KubernetesObject[];
 
@@ -149,7 +147,7 @@ function schemaOf(chart: string): (values: Values) => string | null {
   return (values) => (validate(values) ? null : ajv.errorsText(validate.errors, { dataVar: 'values' }));
 }
 
-/** A copy of the chart with a replaced text in one file. Throws where there is nothing to replace. */
+/** Copies the chart with a replaced text in one file. Throws if the text is missing. */
 export function mutatedChart(file: string, from: string, to: string): string {
   const folder = join(specFolder('mutated'), 'disburse');
   cpSync(CHART, folder, { recursive: true, dereference: true });

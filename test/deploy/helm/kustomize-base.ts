@@ -4,7 +4,7 @@ import { sizeFile } from './sets.js';
 
 export const BASE = 'deploy/kustomize/base';
 
-/** Kustomize gives the ConfigMap a name with a hash in place of them. */
+/** Lines for Helm alone. Kustomize adds a hash to the name of the ConfigMap instead. */
 const OF_HELM =
   /^ +helm\.sh\/chart: .*\n|^ +annotations:\n +# Variables are read .*\n +checksum\/settings: .*\n|^ *\n/gm;
 

@@ -6,20 +6,20 @@ import type { Pod, Rendering } from './chart.js';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The other side of traffic: a pod in a namespace, or an address outside. */
+/** The other side of traffic: a pod in a namespace, or an external address. */
 export interface Peer {
   readonly namespace?: string;
   readonly labels?: Labels;
   readonly address?: string;
 }
 
-/** Matches labels with a selector. Throws for expressions, which the chart has none of. */
+/** Matches labels with a selector. Throws for expressions, which the chart does not use. */
 export function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
   if (selector?.matchExpressions !== undefined) throw new Error('expressions are not read here');
   return Object.entries(selector?.matchLabels ?? {}).every(([name, value]) => labels[name] === value);
 }
 
-/** Applies the policies as Kubernetes does: once a policy selects the pod, everything without a rule is denied. */
+/** Applies the policies like Kubernetes: once one selects the pod, everything without a rule is denied. */
 export function isAllowed(
   rendering: Rendering,
   direction: 'Ingress' | 'Egress',

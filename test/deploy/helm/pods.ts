@@ -1,6 +1,5 @@
 import type { Pod } from './chart.js';
 
-/** The variables of a complete Secret. */
 export const SECRET = {
   DATABASE_URL: 'postgres://disburse@db/disburse',
   MASTER_KEY: '11'.repeat(32),

@@ -3,11 +3,10 @@ import type { KubernetesObject, Pod, Rendering } from './chart.js';
 /** A property of every rendering. */
 export interface Rule {
   readonly sentence: string;
-  /** The violations in words; empty where the rule holds. */
+  /** Returns the violations in words. */
   readonly violations: (rendering: Rendering) => readonly string[];
 }
 
-/** The rows that break the condition. */
 export function those<T>(
   rows: readonly T[],
   holds: (row: T) => boolean | undefined,
@@ -19,7 +18,7 @@ export function those<T>(
 export const ownerOf = ({ owner }: Pod): string => owner.metadata.name;
 export const nameOf = ({ metadata }: KubernetesObject): string => metadata.name;
 
-/** A rule of each of the rows that a rendering has. */
+/** A rule for each of the rows in a rendering. */
 export function ruleOf<T>(
   rows: (rendering: Rendering) => readonly T[],
   sentence: string,

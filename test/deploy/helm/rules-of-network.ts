@@ -17,10 +17,10 @@ const RECEIVER = '203.0.113.7';
 
 const hasPolicies = (rendering: Rendering): boolean => rendering.all('NetworkPolicy').length > 0;
 const isOpen = (rendering: Rendering): boolean => hasPolicies(rendering) && !hasNoPeers(rendering);
-/** The set of values with empty lists. */
+/** Returns whether the values are those with empty lists. */
 const hasNoPeers = (rendering: Rendering): boolean =>
   rendering.all('NetworkPolicy').every(({ spec }) => !spec!.ingress && !spec!.egress);
-/** Sets with their own hosts of egress in place of the defaults. */
+/** Returns whether the values replace the default hosts of egress. */
 const hasOwnEgress = ({ given }: Rendering): boolean =>
   (given.values['networkPolicy'] as { egress?: unknown } | undefined)?.egress !== undefined;
 const portsOf = (pod: Pod): readonly number[] =>
@@ -28,7 +28,7 @@ const portsOf = (pod: Pod): readonly number[] =>
 
 type Holds = (pod: Pod, reaches: (peer: Peer, port: number) => boolean, rendering: Rendering) => boolean;
 
-/** A rule of the traffic of each pod, where it applies. */
+/** A rule for the traffic of each pod, where it applies. */
 const traffic = (
   direction: 'Ingress' | 'Egress',
   applies: (rendering: Rendering) => boolean,
@@ -42,7 +42,7 @@ const traffic = (
       holds(pod, (peer, port) => isAllowed(rendering, direction, pod, peer, port), rendering),
     ownerOf,
   );
-/** A rule of the ports that a peer reaches, and of those that it does not. */
+/** A rule for the ports that a peer reaches, and for those that it does not. */
 const reachedBy = (
   peer: Peer,
   applies: (rendering: Rendering) => boolean,

@@ -7,7 +7,6 @@ import type { Pod, Rendering } from './chart.js';
 const settings = (rendering: Rendering): Readonly<Record<string, string>> =>
   rendering.all('ConfigMap')[0]?.data ?? {};
 
-/** A rule of each pod. */
 const pods = (sentence: string, holds: (pod: Pod, rendering: Rendering) => boolean | undefined): Rule =>
   ruleOf((rendering) => rendering.pods(), sentence, holds, ownerOf);
 const processes: typeof pods = (sentence, holds) =>

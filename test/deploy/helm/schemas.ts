@@ -5,9 +5,7 @@ import type { KubernetesObject } from './chart.js';
 const CORE = 'kubernetes-types';
 const MODELS = '@kubernetes-models';
 
-/**
- * Types that were generated from the OpenAPI document of Kubernetes and from the definitions of the custom resources.
- */
+/** Types generated from the OpenAPI document of Kubernetes and the definitions of custom resources. */
 const TYPES: Readonly<Record<string, readonly [module: string, type: string]>> = {
   'apps/v1 Deployment': [`${CORE}/apps/v1.js`, 'Deployment'],
   'autoscaling/v2 HorizontalPodAutoscaler': [`${CORE}/autoscaling/v2.js`, 'HorizontalPodAutoscaler'],
@@ -43,10 +41,7 @@ const OPTIONS: ts.CompilerOptions = {
   types: [],
 };
 
-/**
- * The faults of each object by the types of Kubernetes: an unknown field, a missing one, another type. The compiler
- * checks each object as a literal, so that it refuses unknown members.
- */
+/** Validates objects by the types of Kubernetes. As literals they may have no unknown member. */
 export function schemaErrors(objects: readonly KubernetesObject[]): ReadonlyMap<KubernetesObject, string> {
   const errors = new Map<KubernetesObject, string>();
   const lines = objects.map((object, index) => {
@@ -58,7 +53,7 @@ export function schemaErrors(objects: readonly KubernetesObject[]): ReadonlyMap<
     const [module, type] = found;
     return `export const o${index}: import('${module}').${type} = ${JSON.stringify(object)};`;
   });
-  // In this folder, so that modules resolve as from here.
+  // Modules resolve from this folder.
   const file = resolve(join('test', 'deploy', 'helm', 'rendered.ts'));
   const host = ts.createCompilerHost(OPTIONS);
   const { getSourceFile, fileExists } = host;

@@ -10,7 +10,7 @@ export const LEAST: Values = {
   },
 };
 
-/** Maps are merged deeply, as Helm does. */
+/** Merges maps deeply, like Helm. */
 export function merged(base: Values, more: Values): Values {
   const isMap = (value: unknown): value is Values =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -26,7 +26,7 @@ interface Also {
   readonly files?: readonly string[];
 }
 
-/** A case with these values over the least. Names are those of `helm --set`: `image.tag`. */
+/** Merges these values into LEAST. Names are those of `helm --set`, such as `image.tag`. */
 export function caseOf(values: Values, { name = 'pay', files = [] }: Also = {}): Case {
   const nested = Object.entries(values).map(([path, value]) =>
     path.split('.').reduceRight<unknown>((inner, part) => ({ [part]: inner }), value),
@@ -59,7 +59,7 @@ const external = (more: Values, name = ''): Values => ({
   secret: { name, external: { enabled: true, store: { name: 'vault' }, ...more } },
 });
 
-/** The rendered sets. Every rule holds for each of them. */
+/** The rendered sets. Every rule applies to each of them. */
 export const SETS: Readonly<Record<string, Case>> = {
   'the least': caseOf({}),
   ...Object.fromEntries(SIZES.map((size) => [size, caseOf({}, { files: [sizeFile(size)] })])),

@@ -77,7 +77,7 @@ describe('credentials in the admin API', () => {
 
   it('a key is refused once it has expired', async () => {
     const merchant_id = await newMerchantId();
-    // Later than a busy machine takes to issue the keys.
+    // Longer than a busy machine takes to issue the keys.
     const expires_at = new Date(Date.now() + 4000).toISOString();
     const [{ id, secret }, client] = await Promise.all([
       issued({ kind: 'payouts', merchant_id, expires_at }),
@@ -88,7 +88,7 @@ describe('credentials in the admin API', () => {
     expect(await statusOf(id)).toBe('expired');
     for (const body of [{ kind: 'payouts', merchant_id }, { kind: 'admin' }])
       expect((await issue({ ...body, expires_at })).status).toBe(422);
-    // No operation is left for a second person's approval.
+    // No operation waits for a second person's approval.
     const { operations } = (await admin.get('/operations?status=pending_approval')).json<{
       operations: readonly { readonly name: string; readonly requested_by: { operator_id: string } }[];
     }>();

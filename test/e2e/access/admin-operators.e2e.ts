@@ -98,7 +98,7 @@ describe('operators in the admin API', () => {
 });
 
 describe('the first and the last administrators', () => {
-  // Its own service, without other administrators.
+  // A separate service, without other administrators.
   const app = onTestApp();
   const link = (email: string, ...args: string[]) => {
     const env = {
@@ -119,7 +119,7 @@ describe('the first and the last administrators', () => {
     await expect(link('cy@ops.example', '--name', 'cy')).rejects.toThrow('There are operators already');
     const view = app.app.get(OperatorsView, { strict: false });
     const bob = await eventually(async () => view.byEmail('bob@ops.example'));
-    // No operation may do this: one administrator would be left.
+    // No operation may do this, because one administrator would remain.
     const disabled = { change: { status: 'disabled' }, at: new Date().toISOString() } as const;
     const loop = app.app.get(CommandLoop, { strict: false });
     await loop.execute(operatorPerson, bob.id, (state) => updateOperator(disabled, state), {

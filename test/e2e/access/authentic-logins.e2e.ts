@@ -11,7 +11,7 @@ import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 const reason = 'one person alone';
 const TWICE = 'older.event.v1';
 
-/** Forged values of each column, by a writer without the master key. */
+/** Values that a writer without the master key forges in each column. */
 const SESSION_COLUMNS = [
   ['session_id', 'gen_random_uuid()'],
   ['operator_id', '$2::uuid'],
@@ -28,14 +28,14 @@ const LINK_COLUMNS = [
   ['mac', 'null'],
 ] as const;
 
-// Its own service: its database is tampered with.
+// A separate service, because its database is tampered with.
 const site = new ConsoleSite(await testApp());
 const [ada, bob] = [await site.app.newAdmin(), await site.app.newAdmin()];
 
 describe('the service with forged rows in its database', () => {
   const sql = (text: string, values: readonly unknown[]): Promise<unknown> =>
     site.app.database.query(text, [...values]);
-  /** Sets a column of the rows where `id` is that value. `$2` is the id of bob. */
+  /** Sets a column of the rows where `id` is this value. `$2` is the id of bob. */
   const forge = (
     table: string,
     [column, other]: readonly [string, string],

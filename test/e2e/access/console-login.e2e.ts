@@ -10,7 +10,6 @@ import { eventually } from '../../support/eventually.js';
 const site = new ConsoleSite(await sharedApp());
 
 describe('a session of the console', () => {
-  /** Moves the last use of the session back by that many minutes. */
   const age = (id: string, minutes: number): Promise<unknown> =>
     site.app.database.query(
       `update access.console_sessions set last_seen_at = last_seen_at - make_interval(mins => $1)
@@ -92,7 +91,7 @@ describe('a session of the console', () => {
     await pass(10);
     for (const { browser } of persons) expect(await inBackground(browser)).toEqual([200, 200, 200]);
     expect((await used!.call('/session', { headers: { 'disburse-background': 'false' } })).status).toBe(200);
-    // The write fails on its body, and still counts as the person's activity.
+    // The write fails on its body, but still counts as the person's activity.
     const path = '/admin/v1/credentials/revoke_leaked';
     expect((await writes!.post(path, {}, background.headers)).status).toBe(422);
     await pass(10);
@@ -165,7 +164,7 @@ describe('the document of the console', () => {
       expect([path, response.status, response.headers['allow']]).toEqual([path, 405, allow]);
       expect(response.headers['content-type']).toBe(PROBLEM);
     }
-    // People open the page of a link; its script posts to the same path.
+    // People open the page of a link, whose script posts to the same path.
     expect((await browser.call('/enrol', { headers })).status).toBe(200);
     expect((await browser.call('/enrol')).status).toBe(405);
   });
@@ -185,7 +184,7 @@ describe('the document of the console', () => {
 });
 
 describe('a read-only console', () => {
-  // Its own service: its setting.
+  // A separate service, because of its setting.
   const site = new ConsoleSite(onTestApp({ CONSOLE_READ_ONLY: 'true' }));
 
   it('refuses every write of a session', async () => {

@@ -35,7 +35,7 @@ describe('a login at the identity provider', () => {
     ...more,
   });
 
-  /** A browser that has followed the login, and the addresses that it has seen. */
+  /** Follows the login. Returns the browser and the addresses that it has seen. */
   const login = async (
     claims: ReturnType<typeof claimsOf>,
     at: number | null = null,
@@ -107,7 +107,7 @@ describe('a login at the identity provider', () => {
       );
       return (await browser.call('/login/oidc/callback')).status;
     };
-    // The provider has not confirmed the second one.
+    // The provider has confirmed neither, but the second attempt has not expired.
     expect([await statusWith(Date.now()), await statusWith(Date.now() + 60_000)]).toEqual([401, 403]);
   });
 

@@ -14,7 +14,7 @@ const AUTHENTICATOR = {
   automaticPresenceSimulation: true,
 } as const;
 
-/** Without an identity provider: with one, passkeys do not sign in (admin-api.md 5). */
+/** No identity provider is set, because passkeys do not sign in with one (admin-api.md 5). */
 (canBrowse() ? describe : describe.skip)('passkeys', () => {
   const browser = onTestBrowser();
   let service: PagesService;
@@ -23,7 +23,7 @@ const AUTHENTICATOR = {
   });
   afterAll(() => service?.close());
 
-  /** A browser with a virtual authenticator, at the link. */
+  /** Opens the link in a browser with a virtual authenticator. */
   async function visit(link: string): Promise<PageUser> {
     const user = await visitConsole(browser, service);
     const devtools = await user.page.context().newCDPSession(user.page);

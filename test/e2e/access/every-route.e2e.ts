@@ -23,7 +23,7 @@ interface Route {
   readonly handler: object;
 }
 
-/** Every route that a controller of the service declares, on any listener. */
+/** Returns every route that a controller of the service declares, on any listener. */
 function routesOf(): readonly Route[] {
   const controllers = [...app.app.get(ModulesContainer).values()].flatMap((module) => [
     ...module.controllers.values(),
@@ -44,11 +44,11 @@ function routesOf(): readonly Route[] {
   });
 }
 
-/** Routes that need no caller: documents, links that are sessions themselves, health. */
+/** Routes without a caller: documents, links that are sessions themselves, health. */
 const OPEN = /^\/(\*|health|docs|openapi|icons|onboarding|callbacks|session|login|logout|enrol|pay|widget)/;
 const APIS = ['/merchants/v1/', '/v1/', '/admin/v1/', '/api/v1/'] as const;
 
-/** The union of the bodies that writes need. */
+/** The union of all required members. */
 const BODY = {
   webhook_endpoint: { description: 'of a stranger' },
   since: new Date().toISOString(),
@@ -148,7 +148,7 @@ describe('every route', () => {
     const admin = await app.newAdmin(key);
     for (const { method, url, handler } of under('/admin/v1/')) {
       const needed = Reflect.getMetadata(SCOPES_KEY, handler) as readonly string[];
-      // Without a body an admitted caller changes nothing.
+      // A caller with access changes nothing without a body.
       const headers = { authorization: `Bearer ${admin.key}` };
       const response = await send(admin.baseUrl + withIds(url), { method, headers });
       expectLetIn(
@@ -235,7 +235,7 @@ describe('every route', () => {
         expect(found.status).toBe(404);
         const after = await operator.get(read);
         expect(after.headers['etag']).toBe(before.headers['etag']);
-        // A delivery has no revision; its attempts show whether it was sent again.
+        // A delivery has no revision. Its attempts show whether it was sent again.
         if (resource === 'deliveries') expect(after.text).toBe(before.text);
       });
 
@@ -273,7 +273,7 @@ describe('every route', () => {
     it('is visible to its own merchant, by signature and by session', async () => {
       const browser = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
       const reads = single('/api/v1/').filter((route) => !isWrite(route));
-      // 409: the payout has no evidence yet; 503: no signed head covers its events yet.
+      // 409 means that the payout has no evidence yet, 503 that no signed head covers its events yet.
       for (const { url } of reads) expect([200, 409, 503]).toContain((await browser.get(target(url))).status);
     });
   });

@@ -92,7 +92,7 @@ describe('the admin keys of one operator', () => {
     const detail = `The key would exceed the ${what} of the key that requests it`;
     expect(detailOf(await issue(bound))).toEqual([403, detail]);
     expect(detailOf(await roll(bound, free))).toEqual([403, detail]);
-    // A merchant outside its reach is 404, as everywhere.
+    // A merchant outside the key's reach is 404.
     expect([403, 404]).toContain((await issue(bound, wider)).status);
     const next = await approved(await issue(bound, narrower), bound);
     expect((await roll(bound, next)).status).toBe(201);

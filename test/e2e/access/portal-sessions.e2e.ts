@@ -63,7 +63,7 @@ describe('POST /merchants/v1/portal_sessions', () => {
   });
 });
 
-/** A link to the portal, and a browser that has not opened it. */
+/** Creates a link to the portal, and a browser that has not opened it. */
 const fresh = async () => {
   const { url } = await createPortalSession(app.merchant);
   return { url, browser: new PortalBrowser(new URL(url).origin) };
@@ -190,7 +190,7 @@ describe('the document of the portal', () => {
   );
 });
 
-/** Listeners on one host share its cookies on every port: each has to refuse the others' cookies. */
+/** Listeners on one host share cookies on every port, so that each has to refuse the others' cookies. */
 describe('a cookie', () => {
   it('opens the console if it is of the console, and the portal if it is of the portal', async () => {
     const site = new ConsoleSite(app);
@@ -220,7 +220,7 @@ describe('a cookie', () => {
 });
 
 describe('a link to the portal of another merchant', () => {
-  // Its own service: the sessions of all merchants become idle.
+  // A separate service, because the sessions of all merchants become idle.
   const site = new ConsoleSite(onTestApp());
 
   const merchantIn = async (browser: PortalBrowser): Promise<string> =>

@@ -14,7 +14,7 @@ interface Row {
 const app = await sharedApp();
 
 describe('the log of requests', () => {
-  /** The row of the request with this response. */
+  /** Waits for the row of the request with this response. */
   const logged = async (headers: Readonly<Record<string, string>>): Promise<Row> => {
     const sql = 'select * from access.requests where request_id = $1';
     let rows: Row[] = [];
@@ -183,7 +183,7 @@ describe('a request of an operator or a merchant', () => {
     expect([renamed.status, displayed.status, key.status]).toEqual([422, 422, 422]);
     const session = { actor: { id: '7', name: inner } };
     const { status } = await app.merchant.post('/merchants/v1/portal_sessions', session);
-    // Marks of direction are usual in names of some scripts and are dropped.
+    // Marks of direction are usual in names of some scripts, and are dropped.
     expect(status).toBe(/[\u200f\u202e\u2066]/.test(bad) ? 201 : 422);
     const [{ text } = { text: '' }] = await app.database.query<{ text: string }>(
       `select coalesce(string_agg(data::text, ' '), '') as text from event_store.events where type like 'operation.%'`,

@@ -16,7 +16,7 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 
 const ROUTE = /^(POST|PATCH|PUT|DELETE|GET) \/[^ ]+$/;
 
-// Its own settings: payouts expire, and orders are completed, within a second.
+// Separate settings, so that payouts expire and orders are completed within a second.
 const app = await testApp({
   PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
   CHAIN_MAX_HEAD_AGE_SECONDS: '0',
@@ -30,7 +30,7 @@ const audit = (...args: string[]): Promise<Run> => programsFor(app)('audit', ...
 const receiver = await TestReceiver.start();
 afterAll(() => receiver.stop());
 
-// Payouts of each outcome, an exchange order, webhooks, and operators' work, all over HTTP and the programs.
+// Payouts of each outcome, an exchange order, webhooks and operators' work, over HTTP and the programs.
 const webhooks = new MerchantWebhooks(app, merchant);
 const endpoint = await webhooks.register(`${receiver.url}/hook`);
 await webhooks.register(`${receiver.url}/gone`);
@@ -41,7 +41,7 @@ const {
   payout: { id: received },
 } = await receivedPayout(app, '12.50');
 const leaver = (await createPayee(merchant)).id;
-// A payout expires within a second, not a day.
+// This payout expires within a second, not a day.
 const brief = await startService({ ...app.config, roles: ['api'], payoutVerificationWindowSeconds: 1 });
 const inHaste = new SignedClient(brief.address!, merchant.credentials);
 const expired = (await reported(inHaste, leaver, { amount: '3' })).id;
@@ -80,7 +80,7 @@ describe('the cause of an event', () => {
       const followed = actor !== undefined && cause !== undefined && before.has(cause);
       // It follows from a delivery.
       const refused = actor === 'webhooks.disabling' && cause !== undefined;
-      // Its data has the person who requested it.
+      // The data of an operation names the person who requested it.
       const isOperation = type === 'operation.requested.v1';
       if (!requested && !followed && !refused && !isOperation && actor !== 'operator')
         without.push(`${type} in ${stream}`);
@@ -110,7 +110,7 @@ describe('the cause of an event', () => {
       'mac',
     ];
     expect([...fields].filter((name) => !known.includes(name))).toEqual([]);
-    // A pattern, never a path with values.
+    // The actor is a pattern, never a path with values.
     expect(events.some(({ metadata }) => /[0-9a-f]{8}-[0-9a-f]{4}/.test(metadata.actor ?? ''))).toBe(false);
   });
 });
@@ -119,7 +119,7 @@ describe('npm run audit -- explain', () => {
   const text = async (...args: string[]): Promise<string> => (await audit('explain', ...args)).printed;
   const walk = async (...args: string[]): Promise<Walk> =>
     JSON.parse((await audit('--json', 'explain', ...args)).printed) as Walk;
-  /** Types and actors from the last event back to the first cause. */
+  /** Returns types and actors from the last event back to the first cause. */
   const chain = ({ causes, events }: Walk): unknown[] =>
     causes.map((position) => {
       const { type, metadata } = events.find((event) => event.position === position)!;
@@ -230,7 +230,7 @@ const merchantId = merchant.credentials.apiKey;
 const grace = await app.newAdmin({ role: 'support' });
 
 describe('a read of a merchant in the shell', () => {
-  // Programs of other tests displayed some of it.
+  // Programs of other tests have displayed some of it.
   beforeAll(() => app.database.query('truncate operations.lookups'));
 
   const run = (...args: readonly string[]) => asShell(dataDir, ...args);

@@ -15,12 +15,12 @@ import { testDatabase } from '../../support/postgres.js';
 const TABLE = 'webhooks.deliveries';
 const SNAPSHOTS = 'webhooks.endpoint_snapshots';
 
-// Its own service: its tables are tampered with.
+// A separate service, because its tables are tampered with.
 const app = await testApp();
 const receiver = await TestReceiver.start();
 afterAll(() => receiver?.stop());
 
-/** The findings of an audit in deliveries. The log also has events of payouts that were never reported. */
+/** Audits deliveries. The log also has events of payouts that were never reported. */
 async function verify(): Promise<{ rows: number; different: number; listed: string[] }> {
   const { printed } = await programsFor(app)('audit', '--json', 'verify');
   const report = JSON.parse(printed) as AuditReport;
@@ -71,7 +71,7 @@ const events = await app.database.query<{ id: string }>(
   `select id from event_store.events where type = 'payout.received.v2' order by position desc limit 11`,
 );
 const unasked = deriveId(events[0]!.id, endpoint);
-// Its retention is over, so that its absence is no difference.
+// The retention of this event is over, so that its absence is no difference.
 const aged = events[10]!.id;
 const ids = settled.map(({ id }) => id).filter((id) => id !== deriveId(aged, endpoint));
 const [stranger, unknown, nil] = [newId(), newId(), '00000000-0000-0000-0000-000000000000'];
@@ -88,7 +88,7 @@ const plant = (what: string, id: string) =>
   ] as const;
 const remove = (id: string): string => `delete from ${TABLE} where delivery_id = '${id}'`;
 
-/** A tampering of each delivery, its SQL, and the difference that is listed. */
+/** A tampering with each delivery, its SQL, and the listed difference. */
 const TAMPERINGS: readonly (readonly [what: string, sql: string, difference: string])[] = [
   set('another body', ids[0]!, `body = replace(body, '"1.50"', '"9.50"')`),
   set('another body of a test', tests[0]!, `body = replace(body, 'This is', 'That is')`),

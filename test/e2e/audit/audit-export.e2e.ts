@@ -38,7 +38,7 @@ describe('npm run audit -- export', () => {
     return { id: newId(), type, data, metadata: {} };
   };
 
-  /** Streams of two events each, alternately of two merchants; only the first event names its merchant. */
+  /** Appends streams of two events, alternately of two merchants. Only the first event names its merchant. */
   async function write(streams: number): Promise<void> {
     const appends = Array.from({ length: streams }, (_, n) => {
       const merchant_id = n % 2 === 0 ? MERCHANT : OTHER;
@@ -126,7 +126,6 @@ describe('npm run audit -- export', () => {
     );
   });
 
-  /** The program as a separate process. */
   const start = (args: readonly string[] = []): TestProcess =>
     new TestProcess(process.execPath, [CLI, 'audit', 'export', ...args], {
       env: { ...process.env, DATABASE_URL: db.url },
@@ -168,7 +167,7 @@ describe('npm run audit -- export', () => {
   it('continues after it was killed and then equals an uninterrupted export', async () => {
     const out = folder('killed');
     const args = ['--out', out, '--part-events', '20'];
-    // Repeated where the export was faster than the kill.
+    // Repeats if the export was faster than the kill.
     do {
       rmSync(out, { recursive: true, force: true });
       const program = start(args);

@@ -34,7 +34,7 @@ async function verify(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Report
   return { ...(JSON.parse(run.printed) as Report), ...run };
 }
 
-// Its own service: its database is tampered with.
+// A separate service, because its database is tampered with.
 const app = await testApp();
 const { merchant, chain } = app;
 const payees = [await createPayee(merchant), await createPayee(merchant)];
@@ -57,7 +57,7 @@ await getPayout(merchant, pending[3]!);
 const KEYS = 'platform.personal_keys';
 const QUIET = `language plpgsql as 'begin return null; end'`;
 
-/** Tamperings with every right to the database, and their differences in an audit. */
+/** Tamperings with full rights to the database, and their differences in an audit. */
 const TAMPERINGS: readonly (readonly [name: string, sql: string, difference: string])[] = [
   [
     'a status',
@@ -233,7 +233,7 @@ describe('npm run audit -- verify', () => {
   });
 });
 
-/** A completed order, a cancelled one with a late deposit, and an open one. */
+/** Creates a completed order, a cancelled one with a late deposit, and an open one. */
 async function createOrders(app: TestApp): Promise<{ completed: string; openOrder: string }> {
   const loop = app.app.get(CommandLoop, { strict: false });
   const execute = (id: string, decide: (state: OrderState) => readonly OrderEvent[]): Promise<unknown> =>

@@ -29,7 +29,7 @@ const {
 const settledAt = new Date().toISOString();
 await eventually(async () => (await app.merchant.get(`${PAYOUTS}/${payout}/proof`)).status === 200);
 
-/** The settings that the guide has the auditor set. */
+/** The settings of an auditor in the guide. */
 const settingsOf = ({ config }: TestApp) => ({
   DATABASE_URL: config.databaseUrl!,
   MASTER_KEY: config.masterKey!,
@@ -40,7 +40,7 @@ const settingsOf = ({ config }: TestApp) => ({
 describe('the programs of docs/auditing.md', () => {
   const ran = new Set<string>();
 
-  /** Runs the built program as npm does. */
+  /** Runs the built program like npm. */
   async function run(
     line: string,
     settings: Readonly<Record<string, string>> = {},
@@ -137,7 +137,7 @@ describe('the programs of docs/auditing.md', () => {
     for (const [, program, name = ''] of named) expect(found).toContain(`${program} ${name}`);
   });
 
-  /** A copy with another amount and recomputed hashes and manifest. */
+  /** Copies the export with another amount and recomputed hashes and manifest. */
   async function forge(): Promise<void> {
     cpSync(join(folder, 'rest'), join(folder, 'forged'), { recursive: true });
     const manifest = JSON.parse(readFileSync(join(folder, 'rest', 'manifest.json'), 'utf8')) as Manifest;
@@ -177,7 +177,7 @@ const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) ==
     const settings = { USER_ID: user, PAYOUT_ID: payout.id, ...settingsOf(app) };
     const prelude = [
       ...Object.entries(settings).map(([name, value]) => `export ${name}='${value}'`),
-      // In the folder of the clone `npm run -s NAME -- ...` runs this program.
+      // The guide runs `npm run -s NAME -- ...` in the folder of the clone, which runs this program.
       `npm() { local name=$3; shift 4; node '${SCRIPT}' "$name" "$@"; }`,
     ];
     const script = [...prelude, commandsOf('auditing.md')].join('\n');

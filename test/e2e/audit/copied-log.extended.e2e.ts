@@ -72,7 +72,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
   const verify = async (...options: string[]): Promise<AuditReport> =>
     JSON.parse((await invoke('audit', env, '--json', 'verify', ...options)).printed) as AuditReport;
 
-  /** Everything acknowledged is there once, and the books, the read models and all heads are in order. */
+  /** Everything acknowledged exists once. Books, read models and all heads are in order. */
   async function expectInOrder(keptHeads: readonly SignedHead[]): Promise<void> {
     const file = kept();
     writeFileSync(file, keptHeads.map((head) => JSON.stringify(head)).join('\n'));

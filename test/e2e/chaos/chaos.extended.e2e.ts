@@ -12,10 +12,10 @@ import { tamperings } from '../../chaos/suites/tamperings.js';
 import type { Suite, SuiteOptions } from '../../chaos/support/suite.js';
 import { Verdict } from '../../chaos/support/verdict.js';
 
-/** Longer than suites wait for their facts, so that their failures name the missing fact. */
+/** Longer than suites wait for their facts, so that failures name the missing fact. */
 const HOLD_MS = 600_000;
 
-/** Other suites of `npm test` hold the promises of the remaining chaos suites: docs/chaos.md names them. */
+/** Suites of `npm test` cover the other chaos suites (docs/chaos.md). */
 const SMALL: readonly (readonly [
   title: string,
   suite: Suite,

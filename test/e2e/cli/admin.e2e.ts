@@ -15,7 +15,7 @@ import { specFolder } from '../../support/run-folder.js';
 
 const REASON = ['--reason', 'requested by the merchant'];
 
-// Its own service: the suite starts others on its database.
+// A separate service, because the suite starts others on its database.
 const app = await testApp();
 
 const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];

@@ -72,7 +72,7 @@ export function describeLogin(world: ConsoleWorld): void {
 const MINUTE_MS = 60_000;
 const ENDED = 'You were signed out after 15 min without activity.';
 
-/** Records each read of the page from now on: its path, and whether it counts as background. */
+/** Records the later reads of the page: path, and whether it counts as background. */
 function readsOf(page: Page): (readonly [path: string, isBackground: boolean])[] {
   const reads: (readonly [string, boolean])[] = [];
   page.on('request', (request) => {
@@ -110,7 +110,7 @@ export function describeIdleEnd(world: ConsoleWorld): void {
         const request = user.page.waitForRequest(/\/admin\/v1\/payouts\?/, { timeout: 60_000 });
         const isSent = request.then(() => true);
         await clock.fastForward(afterMs);
-        // On a busy machine the timer of a read may start after the clock has moved.
+        // The timer of a read may start after the clock has moved on a busy machine.
         for (let n = 0; n < 2 && !(await Promise.race([isSent, sleep(10_000, false)])); n += 1)
           await clock.fastForward(16_000);
         const read = await request;

@@ -5,7 +5,7 @@ import { describeIdleEnd, describeLogin, describeKeyboard } from './console-logi
 import { describeSecondPerson, describeTwoPeople } from './console-second-person.tests.js';
 import { describeSymptoms } from './console-symptoms.tests.js';
 
-/** What people do at the console (admin-api.md 5): one service and one browser for all of it. */
+/** People's actions at the console (admin-api.md 5), with one service and one browser. */
 (canBrowse() ? describe : describe.skip)('the page of the console', () => {
   const world = onConsoleWorld();
   describeLogin(world);

@@ -19,7 +19,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       await ada.heading(/Merchants: update/);
       await ada.settled();
       const id = ada.path.split('/')[2]!;
-      // The own approval is neither offered nor accepted.
+      // The console neither offers nor accepts the own approval.
       expect(await ada.button('Approve').count()).toBe(0);
       await ada.button('Withdraw').waitFor();
       const refused = await ada.page.evaluate<number>(`fetch('/admin/v1/operations/${id}/approve', {
@@ -36,7 +36,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       await grace.text('The operation is approved and executed').waitFor();
       await grace.heading(/executed/);
       await grace.text('Agreed with their account manager').waitFor();
-      // Without a reload.
+      // The page updates without a reload.
       await ada.page.clock.fastForward(15_000);
       await ada.heading(/executed/);
       await ada.page.locator('dd').getByText('Grace Operator').waitFor();
@@ -120,7 +120,7 @@ export function describeTwoPeople(world: ConsoleWorld): void {
       await admin.change(path(), '', { embedding, reason: 'Their shop' });
     });
 
-    /** Ada's dialog is open while Grace adds an origin, and the page behind it has read that. */
+    /** Opens Ada's dialog, then Grace adds an origin, which the page behind the dialog has read. */
     async function adaAfterGrace(fields: Readonly<Record<string, string>>): Promise<PageUser> {
       const ada = await world.signIn();
       await ada.page.clock.install();

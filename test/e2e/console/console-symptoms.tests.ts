@@ -41,7 +41,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
         few(user);
         await user.page.goBack();
         node.comeBack();
-        // The page follows without a reload.
+        // The page updates without a reload.
         await user.heading(/received/);
         await user.page.getByRole('heading', { name: 'Evidence' }).waitFor();
         user.problems.length = 0;

@@ -10,7 +10,6 @@ import { eventItem } from '../../support/tracking/event-batches.js';
 import type { PagesService } from '../../support/pages/pages-service.js';
 
 const AT_ONCE = 8;
-/** Endpoints of one merchant. */
 const ENDPOINTS = 10;
 /** Each text takes three requests with one key of the admin API. */
 const TEXTS_PER_KEY = 150;
@@ -69,7 +68,7 @@ export async function writeHostile(service: PagesService, texts: readonly string
   const admins = await Promise.all(Array.from({ length: keys }, () => app.newAdmin()));
   const merchants = await each(texts, async (text, number) => {
     const admin = admins[Math.floor(number / TEXTS_PER_KEY)]!;
-    // The service refuses bidirectional characters in what operators write.
+    // The service refuses bidirectional characters in texts of operators.
     const written = text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '');
     const body = { name: written, reason: written, ticket: written };
     const created = id(await admin.post('/merchants', body), 'merchant');
@@ -128,7 +127,7 @@ export async function writeHostile(service: PagesService, texts: readonly string
   return { users, merchants, payouts, orders, deliveries, requests };
 }
 
-/** Ids of deliveries to which a receiver responded with the texts. */
+/** Returns ids of deliveries to which a receiver responded with the texts. */
 async function deliver(
   { app: { merchant }, receiver }: PagesService,
   endpoint: string,
@@ -198,9 +197,7 @@ const DISGUISES: readonly ((text: string) => string)[] = [
 /** The part of a text that a page has to display. */
 export const markOf = (number: number): string => `hostile${number}e`;
 
-/**
- * Texts of at most 255 characters without control characters, always the same; each runs `ran.push(number)` if it can.
- */
+/** Returns constant texts of at most 255 printable characters that run `ran.push(number)` if they can. */
 export function hostileTexts(count: number): readonly string[] {
   return Array.from({ length: count }, (_, number) => {
     const shape = SHAPES[number % SHAPES.length]!;
@@ -208,7 +205,7 @@ export function hostileTexts(count: number): readonly string[] {
     const code = `globalThis.ran=[globalThis.ran,${number}]`;
     const text = `${markOf(number)} ${disguise(shape(code))}`;
     const cut = [...text].slice(0, 255).join('');
-    // Half of a pair would be refused.
+    // Half of a surrogate pair would be refused.
     return cut.replace(/\p{Cs}$/u, '').trim();
   });
 }

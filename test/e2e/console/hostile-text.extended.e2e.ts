@@ -8,10 +8,10 @@ import type { Operator } from '../../support/access/console-site.js';
 import { PagesService } from '../../support/pages/pages-service.js';
 import { hostileTexts, markOf, VICTIM, writeHostile, type HostileData } from './hostile-data.js';
 
-/** `HOSTILE_TEXTS=1000` opens the page of each text in each field; by default of each text in one of the fields. */
+/** `HOSTILE_TEXTS=1000` opens the page of each text in each field; the default is one field per text. */
 const COUNT = Number(process.env['HOSTILE_TEXTS'] ?? 100);
 const EVERY = process.env['HOSTILE_TEXTS'] === undefined ? 5 : 1;
-/** Timeouts of a test, and of the writes before. */
+/** Timeouts of a test, and of the writes before it. */
 const [READING_MS, WRITING_MS] = [120_000 + (COUNT / EVERY) * 5_000, 60_000 + COUNT * 3_000];
 
 const PAGE_MS = 15_000 + COUNT * 45;
@@ -20,7 +20,7 @@ const RETRY_MS = 5_000;
 /** Runs before the scripts of a page and records violations of its policy. */
 const WATCH = `reports = []; document.addEventListener('securitypolicyviolation', (event) => reports.push(
   [event.violatedDirective, event.blockedURI, event.sample].join(' ')));`;
-/** Elements that a text has become where it was parsed as markup. */
+/** Elements that exist if a text was parsed as markup. */
 const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"], [src^="/portal/assets/"]), img, iframe,
   object, embed, base, meta[http-equiv], style, form[action], video, audio, math, template, [srcdoc],
   [href^="javascript:" i], [href^="data:text" i], body [onload], body [onerror], body [onfocus],
@@ -71,7 +71,6 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     expect(user.problems).toEqual([]);
   }
 
-  /** Loads a list to its end. */
   async function openList(user: PageUser, path: string): Promise<void> {
     await user.open(path);
     await user.settled();
@@ -100,7 +99,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     })()`);
     const main = user.page.locator('main');
     const found = main.getByText(mark).first();
-    // A person opens fewer pages a minute than the limit of a session.
+    // A session has a limit of pages per minute, which people do not reach.
     const retry = main.getByRole('button', { name: 'Retry' });
     const lacking = async (): Promise<never> => {
       throw new Error(`${path} lacks ${mark}: ${await main.innerText()}`);
@@ -178,7 +177,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
           actor: { id: text, name: text },
           return_url: `https://shop.example/${text.replace(/[^ -~]/gu, '')}`,
         });
-        // The page takes the code of another link without a reload.
+        // The page reads the code of another link without a reload.
         await user.page.evaluate(
           `history.replaceState(null, '', '/enter'); location.hash = ${JSON.stringify(new URL(url).hash)}`,
         );

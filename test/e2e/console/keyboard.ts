@@ -1,6 +1,5 @@
 import type { PageUser } from '../../support/pages/page-user.js';
 
-/** Text or label of the focused element. */
 export function focused({ page }: PageUser): Promise<string> {
   return page.evaluate<string>(`(() => {
     const { activeElement: here } = document;
@@ -8,7 +7,6 @@ export function focused({ page }: PageUser): Promise<string> {
   })()`);
 }
 
-/** Presses Tab until the focus is on the named element. */
 export async function tabTo(user: PageUser, name: string | RegExp): Promise<void> {
   const seen: string[] = [];
   for (let n = 0; n < 60; n += 1) {

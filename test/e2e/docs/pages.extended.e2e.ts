@@ -9,7 +9,7 @@ const QUESTIONS = JSON.parse(
   readFileSync(new URL('./search-questions.json', import.meta.url), 'utf8'),
 ) as readonly { readonly question: string; readonly page: string }[];
 
-/** A page of each type: guides with code, tables and pictures, operations with and without a form, objects, webhooks. */
+/** Each type of page: guides with tables, code, pictures, operations with/without form, objects, webhooks. */
 const PAGES = [
   ...['', 'quickstart', 'payouts', 'webhooks', 'portal', 'contract', 'adr/', 'nothing'],
   ...[
@@ -26,12 +26,12 @@ const PAGES = [
   const app = onTestApp();
   const browser = onTestBrowser();
 
-  /** Opens a page. Its errors and policy violations fail the test. */
+  /** Opens a page, whose errors and policy violations fail the test. */
   async function open(path: string): Promise<Page> {
     const { page } = await browser.visit([app.url], STILL);
     await page.goto(`${app.url}/docs/${path}`);
     await page.locator('h1').first().waitFor();
-    // Before the theme has run, nothing responds.
+    // Nothing responds before the theme has run.
     await page.locator('.VPNavBarSearch button').waitFor();
     return page;
   }

@@ -21,7 +21,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
 ajv.addSchema({ ...(closed(document) as object), $id: 'document' });
 
-/** The fault of a value by the schema at a place of the document, or null. */
+/** Validates a value by the schema at a place of the document. Returns the fault or null. */
 function faultOf(place: readonly string[], value: unknown): string | null {
   const pointer = place.map((each) => each.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
   const validate = ajv.compile({ $ref: encodeURI(`document#/${pointer}`) });

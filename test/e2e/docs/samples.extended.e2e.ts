@@ -45,14 +45,14 @@ const merchants = operations.filter(isOfMerchants);
 const sampleOf = ({ id }: Operation, language: string): string =>
   blockOf(sectionOf(pageOf(`reference/${id}`), 'Request'), language)!;
 
-/** The operation of a request; of several, the one with the fewest parameters in its path. */
+/** Finds the operation of a request; among several, the one with the fewest parameters in its path. */
 const operationOf = (method: string, path: string): Operation =>
   operations
     .filter((each) => each.method === method)
     .filter((each) => new RegExp(`^${each.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
     .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)[0]!;
 
-/** The request without parts that differ between calls or signatures. */
+/** Removes parts that differ between calls or signatures. */
 const essence = ({ method, path, query, body }: Sent): object => ({
   method,
   path,
@@ -66,7 +66,7 @@ describe('the samples of the API reference', () => {
   let env: Record<string, string>;
   let folder: string;
 
-  /** Responds by the page of the operation. */
+  /** Responds as the operation's page documents. */
   beforeAll(async () => {
     server = createServer((request, response) => {
       void text(request).then((body) => {
@@ -97,7 +97,7 @@ describe('the samples of the API reference', () => {
   const run = (program: string, args: readonly string[], more: Record<string, string> = {}) =>
     promisify(execFile)(program, [...args], { cwd: folder, env: { ...process.env, ...env, ...more } });
 
-  /** The requests of the samples in curl, which are verified in full. */
+  /** Returns the requests of the samples in curl, which are verified in full. */
   async function sentByCurl(samples: readonly Operation[]): Promise<Sent[]> {
     sent.splice(0);
     const exports = Object.entries(env).map(([name, value]) => `export ${name}='${value}'`);

@@ -8,7 +8,6 @@ const DIST = 'docs/.vitepress/dist';
 const CREATE_USER = 'reference/createUser';
 const HTML = { accept: 'text/html' };
 
-/** Paths of the built site by extension. */
 const built = (extension: string): string[] =>
   (existsSync(DIST) ? readdirSync(DIST, { recursive: true, encoding: 'utf8' }) : []).filter((name) =>
     name.endsWith(extension),
@@ -19,7 +18,7 @@ beforeAll(() => {
   if (built('.html').length === 0) throw new Error('the site is not built: npm run docs');
 });
 
-/** Attributes of a document, as the browser reads them. */
+/** Returns attributes of a document, unescaped like in a browser. */
 const attributes = (html: string, pattern: RegExp): string[] =>
   [...html.matchAll(pattern)].map(([, value]) => value!.replaceAll('&amp;', '&').replaceAll('&quot;', '"'));
 

@@ -29,7 +29,7 @@ async function client(): Promise<Socket> {
   return socket;
 }
 
-/** Resolves to true once the server closes the connection; earlier bytes are counted. */
+/** Resolves to true once the server closes the connection, to false if it does not in time. */
 async function closed(socket: Socket): Promise<boolean> {
   socket.resume();
   const end = new Promise<boolean>((resolve) => {

@@ -120,7 +120,6 @@ test.each(['a=%ff', '%ff=a', 'a=%c3', 'a=%c0%80', 'a=%ed%a0%80', 'a=%zz', 'a=100
   },
 );
 
-/** Sends bytes to the server's socket and returns the response. */
 function raw(bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(edge.url).port), '127.0.0.1', () => socket.write(bytes));

@@ -60,7 +60,7 @@ async function open(localAddress = '127.0.0.1'): Promise<Socket> {
   return socket;
 }
 
-/** Reads until the text or the end of the connection. */
+/** Reads until the text, or until the end of the connection. */
 async function until(socket: Socket, part: string | RegExp): Promise<string> {
   let received = '';
   const deadline = AbortSignal.timeout(WAIT_MS);
@@ -119,7 +119,7 @@ test('a client of HTTP/1.0 gets no 100 Continue, which it would take for the res
   expect(await until(socket, 'string_to_sign_bytes')).toMatch(/^HTTP\/1.1 401 /);
 });
 
-// Elsewhere the loopback has one address only.
+// Other systems have only one loopback address.
 onLinux(
   'an address whose signatures fail is refused before its body is read; the merchant continues',
   async () => {
@@ -132,7 +132,7 @@ onLinux(
       socket.write(LARGE);
       return (await until(socket, /\]\}\r\n|\{\}\}/)).slice(9, 12);
     };
-    // From another address, and from the merchant's.
+    // The test uses another address, and the merchant's.
     for (const address of ['127.0.0.3', '127.0.0.1']) {
       if (address === '127.0.0.1') expect((await client.post(PLAIN, {})).status).toBe(201);
       expect(await fails(address)).toBe('401');
@@ -171,7 +171,7 @@ test('bodies and responses share a limit; small requests are accepted, and all m
   const client = edge.client();
   const { apiKey } = client.credentials;
   expect((await client.post(PLAIN, {})).status).toBe(201);
-  // A quarter is 4 MiB: it has no room for five unfinished bodies of nearly one each.
+  // The limit is a quarter, 4 MiB, which has no room for five unfinished bodies of nearly one each.
   const response = await Promise.race(
     await Promise.all(
       [1, 2, 3, 4, 5].map(async () => {

@@ -45,7 +45,7 @@ test('a process that drains under load cuts off no accepted request and soon end
   await dispatcher.destroy();
 });
 
-/** Opens that many connections, sends a request on each, creates the file, and prints the responses. */
+/** Opens `count` connections, sends a request on each, creates file `marker`, and prints the responses. */
 const CLIENT = `
   const [port, marker, count] = process.argv.slice(1);
   const { connect } = require('node:net');
@@ -64,7 +64,7 @@ const CLIENT = `
   Promise.all(Array.from({ length: Number(count) }, ask)).then((all) => console.log(all.join()));
 `;
 
-/** Clients that have sent their requests while this process accepted none. Resolves to their output. */
+/** Starts clients, and blocks this process until all have sent their requests. Resolves to their output. */
 function clientsInQueue(url: string, count: number): Promise<string> {
   const marker = join(specFolder('drain'), String(count));
   const { port } = new URL(url);
@@ -72,7 +72,7 @@ function clientsInQueue(url: string, count: number): Promise<string> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const printed = text(client.stdout);
-  // The event loop is blocked meanwhile.
+  // Blocks the event loop.
   const still = new Int32Array(new SharedArrayBuffer(4));
   for (let waits = 0; waits < 6000 && !existsSync(marker); waits += 1) Atomics.wait(still, 0, 0, 10);
   expect(existsSync(marker)).toBe(true);
@@ -89,12 +89,12 @@ test('a client that waits in the queue of the listener when draining begins stil
   expect(await printed).toBe(responses(10));
 });
 
-// Linux lets 4096 wait; other systems fewer.
+// Linux queues 4096 connections; other systems fewer.
 (process.platform === 'linux' ? it : it.skip)(
   'clients that connect at once while the process is busy get their responses afterwards',
   async () => {
     const service = await startTestApp();
-    // More than the 511 connections that Node lets wait.
+    // More than the 511 connections that Node queues by default.
     expect(await clientsInQueue(service.url, 1200)).toBe(responses(1200));
     await service.close();
   },

@@ -16,7 +16,7 @@ import { send } from '../../support/http/signed-client.js';
 const logFile = join(specFolder('edge-log'), 'service.log');
 const edge = onEdgeApp({ LOG_LEVEL: 'info', LOG_FILE: logFile });
 
-/** The lines of a request, once there are `count`. */
+/** Waits for `count` lines of a request. */
 async function linesOf(requestId: string | undefined, count = 1): Promise<Record<string, unknown>[]> {
   return eventually(async () => {
     edge.log.flush();
@@ -94,7 +94,7 @@ test.each([
 );
 
 test('GET /metrics counts requests on a separate port, by route and not by path', async () => {
-  // Suites of one worker share it.
+  // Suites of one worker share the registry.
   registry.resetMetrics();
   const client = edge.client();
   await client.get('/merchants/v1/probe/things/7c0c3f2e-6f0a-4a39-9f55-3b6b3f8a1b11');
@@ -138,7 +138,7 @@ test('the readiness check reports each dependency within its time limit', async 
   expect(JSON.stringify(report)).not.toContain('10.0.0.7');
 });
 
-/** A report is cached for half a second. */
+/** Retries, because a report is cached for half a second. */
 const unready = (url: string): Promise<Awaited<ReturnType<typeof send>>> =>
   eventually(async () => {
     const ready = await send(`${url}/health/ready`);
@@ -163,7 +163,7 @@ test('the readiness check is 503 while the database accepts no writes, like a st
   const standby = await testDatabase({ poolSize: 1 });
   const app = await startEdgeApp(standby.database);
   expect((await send(`${app.url}/health/ready`)).status).toBe(200);
-  // Applies to open sessions too.
+  // The setting applies to open sessions too.
   await standby.database.query(`do $$ begin
     execute format('alter database %I set default_transaction_read_only = on', current_database());
     perform pg_terminate_backend(pid) from pg_stat_activity

@@ -15,7 +15,7 @@ const idOf = (response: ApiResponse, of: string): string =>
   response.json<Record<string, { id: string }>>()[of]!.id;
 
 describe('a repeat under an Idempotency-Key whose response is no longer stored', () => {
-  // Its own service: the clock is moved by a month.
+  // A separate service, because the clock is moved by a month.
   const app = onTestApp();
   let merchant: SignedClient;
 
@@ -26,13 +26,13 @@ describe('a repeat under an Idempotency-Key whose response is no longer stored',
     jest.restoreAllMocks();
   });
 
-  /** Advances the clock and purges expired responses as the service does. */
+  /** Advances the clock and purges expired responses like the service. */
   const later = async (days: number): Promise<void> => {
     const at = (): Date => new Date(Date.now() + days * DAY_MS);
     jest.spyOn(app.app.get<Clock>(CLOCK), 'now').mockImplementation(at);
     await app.app.get(ResponseStore).purge(undefined, at());
   };
-  /** The state after a crash between the events and their response, on a store that does not carry responses. */
+  /** Simulates a crash between the events and their response, on a store that does not carry responses. */
   const loseResponse = (key: string): Promise<unknown> =>
     app.database.query('delete from event_store.responses where key = $1', [key]);
   const create = (phone: string, key: string): Promise<ApiResponse> =>

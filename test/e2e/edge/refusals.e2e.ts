@@ -36,7 +36,7 @@ const invalid = (detail: string, errors: Problem['errors'] = {}): Problem => ({
   errors,
 });
 
-/** Integrators read these sentences first: each names the fault and the expected value. */
+/** Integrators read these sentences first. Each names the fault and the expected value. */
 describe('a refusal', () => {
   it.each<readonly [operation: string, body: string, field: string, message: string | RegExp]>([
     ...['{}', '{"url":"https://8.8.8.8/"}', '{"webhook_endpoint":null}'].map(

@@ -32,7 +32,6 @@ const BODIES: Readonly<Record<string, () => object>> = {
   [`PATCH ${V1}/webhook_endpoints/{id}`]: () => ({ webhook_endpoint: { status: 'disabled' } }),
   [`POST ${V1}/webhook_endpoints/{id}/recover`]: () => ({ since: new Date(Date.now() - 1000) }),
 };
-/** Idempotent requests by operation. */
 const KEYED: Readonly<Record<string, () => object | undefined>> = {
   [`POST ${V1}/users`]: () => ({ phone_number: '+15550009876' }),
   [`POST ${V1}/webhook_endpoints`]: () => ({ webhook_endpoint: { url: 'https://8.8.8.8/hooks' } }),
@@ -63,13 +62,11 @@ const operations = Object.entries(document.paths)
   );
 const ids = await createResources(app);
 
-/** All operations of the service's own document. */
 describe('every operation of the merchant API', () => {
   const nameOf = ({ method, path }: Operation): string => `${method} ${path}`;
   const pathOf = ({ path }: Operation, id: string): string => path.replace('{id}', id);
   const ownId = ({ path }: Operation): string =>
     ids.get(/(\w+)\/\{id\}/.exec(path)?.[1] ?? '') ?? randomUUID();
-  /** The status of each call, by the operation. */
   const statuses = async (
     of: readonly Operation[],
     call: (operation: Operation) => Promise<ApiResponse>,
@@ -133,7 +130,7 @@ describe('every operation of the merchant API', () => {
 });
 
 const ID = '0b5a3d7e-8c1f-4f9e-9d57-3f0f6f0e8a11';
-/** Longer than a request line and headers may be. */
+/** Exceeds the limit of a request line and of headers. */
 const LONG = 'x'.repeat(17_000);
 const ADMIN = '/admin/v1';
 
@@ -207,7 +204,7 @@ interface Sent {
   readonly waits?: true;
 }
 
-/** The status of a POST whose body is sent in pieces, and whether the service let it continue. */
+/** Sends a POST in pieces. Returns the status, and whether the service let it continue. */
 async function post(url: string, headers: Record<string, string>, { bytes, isChunked, waits }: Sent) {
   const length: Record<string, string> = isChunked ? {} : { 'content-length': String(bytes) };
   const expectation: Record<string, string> = waits ? { expect: '100-continue' } : {};

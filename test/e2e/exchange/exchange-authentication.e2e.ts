@@ -39,7 +39,7 @@ describe('the authentication of the exchange API', () => {
       }
     expect([...details]).toEqual(['A valid API key is required in the query parameter api_key']);
     expectRefused(await ask(`/v1/tokens?api_key=${app.merchant.credentials.apiKey}`));
-    // A header works for the list alone, and the query does not work for the list.
+    // The header works only for the list, and the query works only for the others.
     expectRefused(await ask('/v1/tokens', { 'x-api-key': open.credentials.apiKey }));
     const { apiKey, secret } = open.credentials;
     expectRefused(await ask(`${LIST}?api_key=${apiKey}`, { 'x-signature': exchangeSignature(secret, '') }));
@@ -93,7 +93,7 @@ describe('the authentication of the exchange API', () => {
       [undefined, `${right}, ${right}`],
     ])
       expect(await configuration(query, header)).toBe(401);
-    // An order takes the signature in the query alone.
+    // An order accepts the signature only in the query.
     const headers = { 'x-signature': right };
     const order = { method: 'POST', path: '/v1/orders', query: REQUEST, signs: null, headers } as const;
     expectRefused(await signing.call(order));
@@ -109,7 +109,7 @@ describe('the authentication of the exchange API', () => {
     ] as const) {
       const signature = exchangeSignature(secret, decoded);
       const target = `/v1/orders?api_key=${apiKey}&withdraw_address=${encoded}&signature=${signature}`;
-      // 422: authenticated, although it is no address.
+      // 422 is authenticated, although the address is invalid.
       expect((await send(`${app.url}${target}`, { method: 'POST' })).status).toBe(422);
     }
   });
@@ -208,7 +208,7 @@ describe('the authentication of the exchange API', () => {
         expect(await call(signing, path, signedQuery(signing, path, query))).toBe(done);
         expect(await call(full, path, signedQuery(full, path, { ...query, ...ofAddress(full) }))).toBe(done);
       }
-      // Without a memo the contract's form is enough; an empty memo is none.
+      // The contract's form suffices if there is no memo, or an empty one.
       const none = { ...REQUEST, withdraw_address_memo: '', ...ofAddress(full) };
       expect(await call(full, path, none)).toBe(done);
     });

@@ -30,7 +30,7 @@ interface Configuration {
 
 const LONG = 'a'.repeat(10_000);
 const PUBLIC_URL = 'https://api.example/base/';
-/** Its own service: the URLs of its settings are in responses. */
+/** A separate service, because the URLs of its settings are in responses. */
 const app = await testApp({ PAY_URL: 'https://pay.example/base/', PUBLIC_URL });
 
 const { open, signing } = app.exchange;

@@ -16,7 +16,6 @@ import { expectAuditPasses } from '../../support/audit-passes.js';
 import { startCollector, type Span } from '../../support/programs/otlp-collector.js';
 import { specFolder } from '../../support/run-folder.js';
 
-/** The personal data of an order. */
 interface Payer {
   readonly user_id: string;
   readonly withdraw_address_tag: string;
@@ -26,12 +25,12 @@ interface Payer {
 const NO_PERSON = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
 
 const spans: Span[] = [];
-/** Payers of orders that have ended, for the processes that are killed. */
+/** Payers of ended orders, for the processes that are killed. */
 const killed: { readonly payer: Payer; readonly id: string }[] = [];
 
 const folder = specFolder('order-erasure');
 const collector = await startCollector(spans);
-// Its own service: its log, its spans, and kills.
+// A separate service, because of its log, its spans, and kills.
 const app = await startTestApp({
   LOG_LEVEL: 'debug',
   LOG_FILE: join(folder, 'service.log'),
@@ -61,7 +60,7 @@ function newPayer(): Payer {
   };
 }
 
-/** A created and cancelled order, each under a key. */
+/** Creates and cancels an order, each under a key. */
 async function ended(payer: Partial<Payer>, key?: string, by = client): Promise<OrderRecord> {
   const { id } = orderIn(await create(payer, key, by), 201);
   const path = `/v1/orders/${id}/cancel`;
@@ -74,7 +73,7 @@ async function listed(user_id?: string): Promise<OrdersPage> {
   return (await client.list(query)).json();
 }
 
-/** The places of the payer's data: tables, contents that any key opens, files. */
+/** Returns the places of the payer's data: tables, contents that any key opens, files. */
 async function found(payer: Payer): Promise<string[]> {
   const dump = await dumpOf(app.database);
   const opened = await openedOf(dump, app.database, app.config.masterKey!);
@@ -94,7 +93,7 @@ it('user_id, tag and memo of orders are sealed, and no key opens them after an e
   await eventually(async () => (await listed()).orders.every(({ status }) => status === 'cancelled'));
   expect((await listed(gone.user_id)).orders).toEqual([second, first]);
 
-  // Before the erasure the personal key of each order opens them, and nothing is stored in clear.
+  // The personal key of each order opens them before the erasure, and nothing is stored in clear.
   const before = await found(gone);
   const everywhere = ['event_store.events', 'event_store.responses', 'exchange.orders'];
   expect([...new Set(before)].sort()).toEqual(
@@ -111,7 +110,7 @@ it('user_id, tag and memo of orders are sealed, and no key opens them after an e
   expect(await found(gone)).toEqual([]);
   expect(await found(stays)).toEqual(others);
 
-  // The orders stay, without a user.
+  // The orders remain, without a user.
   await eventually(async () => (await listed(gone.user_id)).total_count === 0);
   const { orders } = await listed();
   expect(orders).toEqual(
@@ -124,7 +123,7 @@ it('user_id, tag and memo of orders are sealed, and no key opens them after an e
     ...NO_PERSON,
     status: 'cancelled',
   });
-  // The stored response is gone too: the same request creates no second order and displays nothing.
+  // The stored response is gone too. The same request creates no second order and displays nothing.
   expect((await create(gone, key)).status).toBe(409);
   expect(await found(gone)).toEqual([]);
 
@@ -156,7 +155,6 @@ it('addresses, tags, memos and signatures of the exchange are neither logged nor
     for (const call of calls) statuses.push((await client.call(call)).status);
   // The workers are separate processes from here on.
   await app.stop();
-  // Each call has its intended result.
   expect(new Set(statuses)).toEqual(new Set([200, 201, 400, 401, 404, 422]));
   const signatures = [signing, open].flatMap(({ credentials: { secret } }) =>
     [PAID_OUT_TO, 'another address'].map((address) => exchangeSignature(secret, address)),
@@ -171,7 +169,7 @@ it('addresses, tags, memos and signatures of the exchange are neither logged nor
   ];
   const log = readFileSync(join(folder, 'service.log'), 'utf8');
   const traces = JSON.stringify(spans);
-  // A malformed URL is refused before it is a request.
+  // A malformed URL is refused before it becomes a request.
   expect(log.match(/"msg":"request"/g)?.length).toBeGreaterThanOrEqual(2 * (calls.length - 1));
   expect(spans.filter(({ name }) => name.startsWith('POST')).length).toBeGreaterThan(0);
   for (const secret of secrets)

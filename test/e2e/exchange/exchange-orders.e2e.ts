@@ -145,7 +145,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     const path = `${ORDERS}/${order.id}/${action}`;
     expectProblem(await signing.call({ method: 'PATCH', path, signs: null }), 401);
     expectProblem(await signing.call({ method: 'PATCH', path, signs: '' }), 401);
-    // The order's own address counts; one in the query is ignored.
+    // The order's own address counts. One in the query is ignored.
     const query = { withdraw_address: OTHER_ADDRESS };
     expectProblem(await signing.call({ method: 'PATCH', path, query }), 401);
     expectProblem(await signing.act(order.id, action, OTHER_ADDRESS), 401);

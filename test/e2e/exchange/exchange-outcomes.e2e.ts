@@ -11,11 +11,11 @@ import { programsFor } from '../../support/programs/cli.js';
 /** Outcomes of orders with real deposits on a chain, for merchant and operator (contract.md 23). */
 describe.each(STORES)('an exchange order with events in %s', (_name, settings) => {
   let app: TestApp;
-  /** Creates orders that wait for a second. */
+  /** Creates orders that expire after a second. */
   let brief: Service;
 
   beforeAll(async () => {
-    // A separate service, because of its finality, reorganisations of its chain, and a check of every deposit.
+    // A separate service, because of finality, reorganisations, and a check of every deposit.
     app = await startTestApp({ PAYOUT_FINALITY: '2', ...settings });
     brief = await startService({ ...app.config, roles: ['api'], exchangeOrderExpirySeconds: 1 });
   });
@@ -28,7 +28,6 @@ describe.each(STORES)('an exchange order with events in %s', (_name, settings) =
     orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
   const newShortOrder = (): Promise<OrderRecord> =>
     newOrder(new ExchangeClient(brief.address!, app.exchange.open.credentials));
-  /** Pays and confirms. */
   const pay = async ({ deposit_address }: OrderRecord, amount: string): Promise<string> => {
     const { hash } = await app.chain.transfer(deposit_address, amount);
     await app.chain.mine();

@@ -18,7 +18,7 @@ writeFileSync(notices, '{"IR": "Not offered in Iran."}');
 const logFile = join(folder, 'service.log');
 const sideshift = await SideShift.start();
 const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = sideshift.account;
-// Its own service: another provider, and its log.
+// A separate service, because of its provider and its log.
 const app = await startTestApp({
   EXCHANGE_PROVIDER: 'sideshift',
   SIDESHIFT_URL: sideshiftUrl,
@@ -42,7 +42,6 @@ async function newOrder(): Promise<{ order: OrderRecord; shiftId: string }> {
   return { order, shiftId: shift.id };
 }
 
-/** Waits for the worker. */
 const until = (id: string, status: string): Promise<OrderRecord> =>
   eventually(async () => {
     const order = orderIn(await open.act(id, 'refresh', ADDRESS));

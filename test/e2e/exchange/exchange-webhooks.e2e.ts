@@ -23,7 +23,7 @@ const listing = await webhooks.register(`${receiver.url}/listing`, TYPES);
 const refundable = await webhooks.register(`${receiver.url}/refundable`, ['order.refundable']);
 const all = await webhooks.register(`${receiver.url}/all`);
 
-/** Webhooks of orders that are created, paid and refunded as merchants and operators do it (contract.md 13.9). */
+/** Webhooks of orders that merchants and operators create, pay and refund (contract.md 13.9). */
 describe('webhooks of orders', () => {
   afterAll(() => receiver?.stop());
 
@@ -41,7 +41,7 @@ describe('webhooks of orders', () => {
     await pay(order, '40');
     return until(order.id, ({ amount_received }) => amount_received === '40');
   };
-  /** The verified deliveries at a path about the order, once there are `count`. */
+  /** Waits for `count` verified deliveries about the order at a path. */
   const sent = (path: string, endpoint: string, { id }: OrderRecord, count: number): Promise<Sent[]> =>
     eventually(() => {
       const own = receiver.received.filter((each) => each.path === path && each.body.includes(id));
@@ -54,7 +54,6 @@ describe('webhooks of orders', () => {
         return body;
       });
     });
-  /** Groups webhooks by type. */
   const sentOf = async (order: OrderRecord, count: number): Promise<readonly [string, object][]> =>
     (await sent('/listing', listing, order, count))
       .map(({ type, data: { order_id, api_key, ...more } }): [string, object] => {

@@ -8,7 +8,6 @@ import { Reader, type TestBrowser, type WatchedPage } from '../../support/http/b
 import { eventually } from '../../support/eventually.js';
 import { payUrl } from '../../support/exchange/pay-page.js';
 
-/** A person at the pay page. */
 export class PayGuest extends Reader<Messages> {
   private constructor(
     visit: WatchedPage,
@@ -47,7 +46,7 @@ export class PayGuest extends Reader<Messages> {
     await this.text('amountRate', { symbol: 'USDC', toSymbol: 'SOL', rate }).waitFor();
   }
 
-  /** Opens the page up to the deposit address, which it returns. */
+  /** Opens the page up to the deposit address, and returns the address. */
   async toPayment(url: string): Promise<string> {
     await this.toAmounts(url);
     await this.press('amountSubmit');

@@ -106,7 +106,7 @@ describe('the pay page (contract.md 26.1)', () => {
     const late = await navigate(signedUrl(app, signing, {}, -1000));
     expect(late.status).toBe(401);
     expect(await late.clone().text()).toContain('This link has expired');
-    // Its session reads orders of the link and creates none.
+    // An expired session reads orders of the link and creates none.
     const [former, expired] = [
       await Visitor.at(app, signedUrl(app, signing)),
       new Visitor(app, (await payFactsIn(late)).session),
@@ -228,7 +228,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
 });
 
 describe('the pay page behind a proxy', () => {
-  /** Its own service: its limits, and its allowed framers. */
+  /** A separate service, because of its limits and its allowed embedders. */
   const crowded = onTestApp({
     TRUST_PROXY: '127.0.0.1',
     PAY_FRAMED_BY: 'https://shop.example',

@@ -108,7 +108,7 @@ describe('the calls of the pay page', () => {
       amount_from: '100',
       amount_to: '0.5',
     });
-    // The same nonce of another payer is another order, without a trace of this one.
+    // The same nonce of another payer creates another order, without a trace of this one.
     const stranger = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u-2' }));
     const theirs = await jsonIn(await stranger.create('100', request));
     expect(theirs.order.id).not.toBe(orders[0]!.id);

@@ -17,7 +17,7 @@ export function testLanguages(app: TestApp, browser: TestBrowser): void {
     await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: 'five-thousand' }));
     expect(await guest.page.evaluate('document.documentElement.lang')).toBe('de');
     const understood = { amount: '5.000', symbol: 'USDC', toAmount: '25', toSymbol: 'SOL' };
-    // The page accepts the limits as it prints them.
+    // The page accepts the limits in their printed format.
     const limits = { minimum: '5', maximum: '5.000', symbol: 'USDC' };
     await guest.text('amountLimits', limits).waitFor();
     await guest.enterAmount('4');

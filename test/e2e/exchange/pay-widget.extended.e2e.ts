@@ -186,7 +186,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       await other.page.goto(guest.page.url());
       await other.heading('payHeading', { amount: '100', symbol: 'USDC' });
       other.problems.length = 0;
-      // The link itself, in the browser with the order.
+      // The browser with the order opens the link itself.
       const tab = await guest.page.context().newPage();
       await tab.goto(url);
       await tab
@@ -230,7 +230,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await copied(tag);
     await guest.press('copyThing', { thing: guest.says('payAmount') });
     await copied('100');
-    // Wallets know no URI with a tag, so that the code has the address alone.
+    // Wallets support no URI with a tag, so that the code has the address alone.
     expect(await guest.page.locator('.wallet').count()).toBe(0);
     await guest.check();
   });

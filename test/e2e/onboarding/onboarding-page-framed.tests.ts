@@ -44,7 +44,7 @@ export function describeFramed(pages: OnboardingPages): void {
       expect(certain.filter((step) => steps.includes(step))).toEqual(steps);
       expect(steps).toEqual(expect.arrayContaining(['phone', 'code', 'details', 'documents', 'done']));
       expect(messages.map(({ data }) => data)).toEqual(steps.map((step) => ({ ...message, step })));
-      // Longer than a page in a tab takes to open its callback_url.
+      // Longer than a page in a tab needs to open its callback_url.
       await page.clock.fastForward(3500);
       await person.heading('doneHeading');
       expect([page.url(), person.page.url()]).toEqual([`${origin}/`, address]);

@@ -120,7 +120,7 @@ export function describePhotos(pages: OnboardingPages): void {
   });
 }
 
-/** A JPEG of the browser with visible content. */
+/** Creates a JPEG with visible content in the browser. */
 async function jpegOf(page: Page, width: number, height: number): Promise<Buffer> {
   const url = await page.evaluate<string>(`{
     const canvas = Object.assign(document.createElement('canvas'), { width: ${width}, height: ${height} });

@@ -8,7 +8,7 @@ import { onOnboardingPages } from '../../support/onboarding/page-harness.js';
 import { describePhotos } from './onboarding-page-photos.tests.js';
 
 const HOUR_MS = 3_600_000;
-/** A browser without storage, as many are for frames of other sites. */
+/** A browser without storage, which is common for frames of other sites. */
 const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
 
 (canBrowse() ? describe : describe.skip)('the onboarding page under adverse conditions', () => {

@@ -267,7 +267,7 @@ const SHOP = 'https://shop.example';
     } finally {
       await service.close();
     }
-    // Errors of the browser during the restart.
+    // The browser reports errors during the restart.
     visit.problems.length = 0;
   });
 });

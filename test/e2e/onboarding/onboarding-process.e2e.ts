@@ -26,7 +26,7 @@ const WHOLE_HISTORY = [
   ...['kyc_passed.v1', 'wallet_provisioned.v1', 'card_issued.v1', 'completed.v1'],
 ];
 
-/** Providers that record requests. A test decides identities, refuses cards, or gives everybody one wallet. */
+/** Providers that record requests. A test decides identities, refuses cards, or assigns one wallet to all. */
 class Providers {
   readonly provider = 'counting';
   readonly checked: string[] = [];
@@ -49,7 +49,7 @@ class Providers {
     const own = await this.sandboxWallets.provision(userId);
     return this.onlyWallet === null ? own : { address: this.onlyWallet, derivation: null };
   }
-  /** From now on everybody gets this wallet; null restores their own. */
+  /** Assigns this wallet to everybody. Null restores separate wallets. */
   giveAll(wallet: string | null): void {
     this.onlyWallet = wallet;
   }

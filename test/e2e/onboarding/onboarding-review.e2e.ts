@@ -109,7 +109,7 @@ describe('a provider that never succeeds', () => {
   });
 
   it('is counted, as are onboardings by stage, while a review passes after SANDBOX_REVIEW_SECONDS', async () => {
-    // Suites of one worker share it.
+    // Suites of one worker share the registry.
     registry.resetMetrics();
     const people = await start({ env: { SANDBOX_REVIEW_SECONDS: '1' } });
     await submitted(people, 'Rejected');

@@ -63,7 +63,7 @@ describe('the onboarding page behind a proxy', () => {
       const address = `${widget.url}/onboarding?merchant_id=${merchant}&user_id=${randomUUID()}`;
       return (await fetch(address, { headers })).status;
     };
-    // Ten of each address, and fifty of all together.
+    // The limits are ten per address, and fifty for all together.
     const statuses = await Promise.all(Array.from({ length: 71 }, (_, i) => request(merchantId, i % 2)));
     expect(statuses.sort()).toEqual([...Array<number>(70).fill(404), 429]);
     for (let i = 0; i < 10; i += 1) expect(await request(merchantId, 7)).toBe(404);

@@ -23,7 +23,6 @@ const HTML = { accept: 'text/html' };
 
 const inLanguage = (visitor: Visitor, language: string) =>
   visitor.page({ headers: { ...HTML, 'accept-language': language } });
-/** The phone that no message reaches. */
 let unreachable: string | null = null;
 class UnreachableSms extends SandboxSms {
   override async send(phone: string, message: { readonly code: string }): Promise<void> {

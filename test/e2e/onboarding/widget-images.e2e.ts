@@ -123,7 +123,6 @@ describe('images of documents and faces (contract.md 18.10)', () => {
   });
 });
 
-/** Sends bytes and returns the first line of the response. */
 function firstLineOf(request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(widget.url).port), '127.0.0.1', () => socket.write(request));

@@ -10,7 +10,7 @@ type Point = (typeof OPERATION_FAILPOINTS)[number];
 
 const app = await testApp();
 
-/** A process of the admin API that stops at the failpoint, and its change. */
+/** Starts a process of the admin API that stops at the failpoint, and a change there. */
 async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
   const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
   const id = (await app.newMerchant()).credentials.apiKey;
@@ -34,7 +34,7 @@ async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
   const name = needsApproval ? 'merchants.reinstate' : 'merchants.suspend';
   const type = needsApproval ? 'merchant.reinstated.v1' : 'merchant.suspended.v1';
   return {
-    /** The stopping process, and the program that requests the operation. */
+    /** Starts the stopping process, and the program that requests the operation. */
     run: async () => {
       const { child, ended, shell } = await runAdmin(app, all);
       const bobs = { DISBURSE_ADMIN_KEY: bob.key, DISBURSE_ADMIN_URL: `http://127.0.0.1:${port}` };
@@ -97,7 +97,7 @@ it(
 it(
   'an operation is executed once if its process stalls at any failpoint and continues after a worker has executed it',
   async () => {
-    // The processes boot one after the other, and the workers' waits for their leases overlap.
+    // The processes boot one after the other. The workers' waits for their leases overlap.
     const stalled: Awaited<ReturnType<typeof stalledAt>>[] = [];
     for (const point of OPERATION_FAILPOINTS) stalled.push(await stalledAt(point));
     for (const { point, child, ended, requested, executedByWorker, changes } of stalled) {

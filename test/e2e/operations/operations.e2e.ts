@@ -11,7 +11,7 @@ import { describePrograms } from './operation-programs.tests.js';
 const reason = 'an older version wrote it';
 const because = { reason: 'checked with the team' };
 
-// Its own service: heads are signed every second, and the whole log is verified.
+// A separate service, because heads are signed every second and the whole log is verified.
 const app = await testApp({ AUDIT_HEAD_SECONDS: '1' });
 
 const ada = await app.newAdmin();
@@ -33,7 +33,7 @@ describe('operations of operators', () => {
   const listed = async (query: string): Promise<OperationJson[]> =>
     (await ada.get(`/operations?${query}`)).json<{ operations: OperationJson[] }>().operations;
 
-  /** The rows outside the log that `audit explain operation` lists. */
+  /** Returns the rows outside the log that `audit explain operation` lists. */
   const changedBy = async (id: string): Promise<readonly string[]> => {
     const { printed } = await programsFor(app)('audit', '--json', 'explain', 'operation', id);
     const { changed_rows: rows } = JSON.parse(printed) as Pick<Walk, 'changed_rows'>;
@@ -134,7 +134,7 @@ describe('operations of operators', () => {
 
   it('are listed for the merchant together with reads of operators, newest first', async () => {
     const id = (await app.newMerchant()).credentials.apiKey;
-    // Each change reads the merchant first; the reads of an hour are one lookup.
+    // Each change reads the merchant first. The reads of an hour are one lookup.
     for (const name of ['Shop', 'Store'])
       expect((await ada.change(`/merchants/${id}`, '', { name, reason })).status).toBe(200);
     const view = app.app.get(LookupsView, { strict: false });

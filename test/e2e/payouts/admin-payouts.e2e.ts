@@ -21,7 +21,7 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-// Its own service: heads of the ledger come at once, and the lists are of all merchants.
+// A separate service, because heads of the ledger come at once, and the lists are of all merchants.
 const app = await testApp({ AUDIT_HEAD_SECONDS: '1' });
 const admin = await app.newAdmin();
 const { user: userId, payout: received } = await receivedPayout(app, '2');
@@ -53,7 +53,7 @@ describe('payouts in the admin API', () => {
   it('are overdue while their check is late', async () => {
     const end = `update payouts.verifications set expires_at = now() - interval '1 day' where payout_id = $1 returning 1`;
     await eventually(async () => (await app.database.query(end, [foreign.id])).length === 1);
-    // Without a wallet the check is due at the end of the window, which is late in the schedule.
+    // The check without a wallet is due at the end of the window, which is late in the schedule.
     expect(await ids({ overdue: 'true' })).toEqual([foreign.id]);
     expect(await ids({ overdue: 'true', status: 'received' })).toEqual([]);
   });

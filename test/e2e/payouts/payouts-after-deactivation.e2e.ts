@@ -40,7 +40,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
 
 interface Story {
   readonly scheduler: fc.Scheduler;
-  /** Killed actors and their steps; another process repeats a report. */
+  /** Killed actors and their steps. Another process repeats a killed report. */
   readonly kills: readonly (readonly [number, number])[];
   /** Stalling actors and their steps. */
   readonly stalls: readonly (readonly [number, number])[];
@@ -55,7 +55,6 @@ const stories: fc.Arbitrary<Story> = fc.record({
   sameKey: fc.boolean(),
 });
 
-/** One user with several reporters and deactivators. */
 class World {
   readonly userId = newId();
   readonly merchantId = newId();
@@ -72,7 +71,7 @@ class World {
   static async begin(store: EventStore, db: TestDatabase): Promise<World> {
     const world = new World(store, db, await store.head());
     const user_id = world.userId;
-    // Whole events: services of other tests may read the same log.
+    // Complete events, because services of other tests may read the same log.
     const person = { external_id: null, phone_number: null, email: null, created_at: AT };
     const merchant_id = world.merchantId;
     await world.append(`user-${user_id}`, 'user.created.v1', { user_id, merchant_id, ...person });
@@ -91,7 +90,6 @@ class World {
     await new ReportPayoutHandler(loop, clock, config, chain, payees).execute(command);
   }
 
-  /** Appends the report without its intent. */
   async appendReport(payout_id: string): Promise<void> {
     const data = { payout_id, merchant_id: this.merchantId, user_id: this.userId, amount: '1.5' };
     const facts = { currency_code: 'USDC', transaction_hash: payout_id, custom_metadata: '{}', chain_id: 1 };
@@ -112,7 +110,7 @@ class World {
     );
   }
 
-  /** Applies new events as the subscription does, each twice. */
+  /** Applies new events like the subscription, each twice. */
   async count(store = this.store): Promise<void> {
     const page = await store.readAll(this.counted, 1000);
     const events = page.filter(({ type, data }) => payoutViews.events.includes(type) && this.isOurs(data));
@@ -121,7 +119,7 @@ class World {
     this.counted = page.at(-1)?.position ?? this.counted;
   }
 
-  /** The worker's attempt; false where the deactivation cannot be completed yet. */
+  /** Runs one attempt of the worker. Returns false if the deactivation cannot be completed yet. */
   async complete(store = this.store, database: Pick<Database, 'query'> = this.db.database): Promise<boolean> {
     const users = new CompleteDeactivationHandler(loopOver(store), clock) as unknown as CommandBus;
     const worker = new Deactivations(database as Database, users, store);
@@ -134,7 +132,6 @@ class World {
     }
   }
 
-  /** Ends every payout reported by now. */
   async end(): Promise<void> {
     const events = await this.history();
     const ended = new Set(events.filter(({ type }) => type === 'payout.expired.v1').map(payoutOf));
@@ -169,7 +166,6 @@ const payoutOf = ({ data }: RecordedEvent): string => String(data['payout_id']);
 const loopOver = (store: EventStore): CommandLoop =>
   new CommandLoop(store, new EventCodec().register(knownEvents(ALL_CONTEXTS)));
 
-/** Plays a story to its end, and returns the user's events. */
 async function play(world: World, story: Story): Promise<readonly RecordedEvent[]> {
   const { scheduler, kills, stalls } = story;
   const steps = new Steps(scheduler, ACTORS, new Map(kills), new Map(stalls));
@@ -217,7 +213,7 @@ async function play(world: World, story: Story): Promise<readonly RecordedEvent[
 
 const asIs = (error: unknown): unknown => error;
 
-/** Types of the events after the deactivation, of which there may be none. */
+/** Returns the types of events after the deactivation, of which there may be none. */
 function afterTheEnd(events: readonly RecordedEvent[]): readonly string[] {
   const types = events.map(({ type }) => type).filter((type) => type !== 'payout.intended.v1');
   expect(types).toContain('user.deactivated.v1');

@@ -8,9 +8,9 @@ import { TestNode } from '../../support/payouts/test-node.js';
 
 const RECEIPT = 'eth_getTransactionReceipt';
 
-// Its own service: blocks are replaced, and all payouts of the log are checked.
+// A separate service, because blocks are replaced and all payouts of the log are checked.
 const harness = PayoutHarness.forSuite();
-/** The node of the programs; the service has another one. */
+/** The node of the programs; the service uses another one. */
 let node: TestNode;
 
 beforeAll(async () => {

@@ -15,7 +15,7 @@ const REPEATS = 20;
 const NOWHERE = `0x${'ef'.repeat(32)}`;
 const logFile = join(specFolder('races'), 'service.log');
 const settings = { LOG_LEVEL: 'error', LOG_FILE: logFile };
-// Its own service: two processes, a failing node, and changed rows.
+// A separate service, because of two processes, a failing node, and changed rows.
 const harness = PayoutHarness.forSuite(settings);
 const change = (sql: string, ...params: unknown[]) => harness.db.database.query(sql, params);
 
@@ -109,7 +109,7 @@ describe('the table of payouts to verify, if it was changed outside the service,
     const hash = await harness.pay(user, '7');
     const release = await harness.holdCheckpoint('payouts.verification');
     const id = await harness.report({ hash, amount: '7', windowSeconds: 1 });
-    // The row that the saga adds later loses to this one.
+    // The saga adds its row later, and keeps this one.
     await harness.forge({ id, user, hash: `0x${'ab'.repeat(32)}`, amountMinor: 7_000_000, seconds: 0 });
     await release();
     await expectUndecided(id);

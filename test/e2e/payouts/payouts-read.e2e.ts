@@ -35,7 +35,7 @@ describe('reading payouts', () => {
       detail: expect.stringMatching(detail),
     });
   };
-  /** The lines of an export; the checking client accepts JSON alone. */
+  /** Returns the lines of an export. The checking client accepts JSON alone. */
   const exportOf = async (by: SignedClient, accept: string, query: string): Promise<string[]> => {
     const { status, headers, text } = await new SignedClient(app.url, by.credentials).get(
       `${PAYOUTS}${query}`,
@@ -189,7 +189,7 @@ describe('reading payouts', () => {
       const head = await plain.call({ method: 'HEAD', path: PAYOUTS, headers: { accept: 'text/csv' } });
       const { 'content-type': type } = head.headers;
       expect([head.status, type, head.text]).toEqual([200, 'text/csv; charset=utf-8', '']);
-      // One export at a time.
+      // Only one export may run at a time.
       expect(await exportOf(seller, 'application/x-ndjson', `?user_id=${id}&page_size=1`)).toHaveLength(251);
     });
 

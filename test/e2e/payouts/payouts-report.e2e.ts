@@ -32,7 +32,6 @@ describe('POST /payouts/report', () => {
     expect(Object.keys(body.errors)).toEqual(fields);
     return body;
   };
-  /** Sends the text of `custom_metadata` as it is. */
   const withMetadata = (text: string): Promise<ApiResponse> =>
     merchant.post(
       REPORT,

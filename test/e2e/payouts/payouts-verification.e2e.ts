@@ -13,7 +13,7 @@ const NOWHERE = `0x${'cd'.repeat(32)}`;
 const SAFE = 32;
 const NOT_FOUND = expiryReason({ kind: 'not_found' });
 
-// Each part has its own service: nodes fail, blocks are replaced, and subscriptions are held.
+// Each part has a separate service, because nodes fail, blocks are replaced, and subscriptions are held.
 describe('the verification of payouts', () => {
   const harness = PayoutHarness.forSuite();
 
@@ -178,7 +178,7 @@ describe('three confirmations', () => {
 });
 
 describe('the verification on a chain with a safe head', () => {
-  // Blocks have times, also where many blocks are mined at once.
+  // Blocks have timestamps even if many are mined at once.
   const harness = PayoutHarness.forSuite({
     PAYOUT_FINALITY: 'safe',
     CHAIN_MAX_HEAD_AGE_SECONDS: '86400',

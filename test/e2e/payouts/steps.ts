@@ -2,7 +2,6 @@ import type fc from 'fast-check';
 import type { CommitResult, EventStore } from '../../../src/platform/event-store/port.js';
 import { overridden } from '../../support/event-store/counter.js';
 
-/** The process ended within a step. */
 class Killed extends Error {
   override readonly name = 'Killed';
 }
@@ -15,13 +14,11 @@ export class Steps {
   constructor(
     private readonly scheduler: fc.Scheduler,
     private live: number,
-    /** Killed actors and their steps. */
     private readonly kills: ReadonlyMap<number, number>,
     /** Actors that stall before a step until no other actor has work. */
     private readonly stalls: ReadonlyMap<number, number>,
   ) {}
 
-  /** Runs an actor to its end and returns its error. */
   async act(work: () => Promise<void>): Promise<unknown> {
     const error = await work().then(
       () => null,
@@ -39,7 +36,7 @@ export class Steps {
     return response;
   }
 
-  /** One actor's view of a store that is not atomic: each append is a call. */
+  /** A store for one actor that is not atomic, in which each append is a call. */
   storeOf(actor: number, inner: EventStore): EventStore {
     const methods: Partial<EventStore> = {
       readStream: (...args) => this.call(actor, () => inner.readStream(...args)),
@@ -72,7 +69,6 @@ export class Steps {
     if (this.kills.get(actor) === step) throw new Killed();
   }
 
-  /** Continues stalled actors once no other actor has work. */
   private continueStalled(): void {
     if (this.stalled.length === this.live) this.stalled.shift()?.();
   }

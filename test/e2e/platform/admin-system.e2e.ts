@@ -27,12 +27,12 @@ interface System {
 }
 
 describe('the system status for operators', () => {
-  // Its own service: heads every second, one process, and an audit of the whole log.
+  // A separate service, because of heads every second, one process, and an audit of the whole log.
   const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
   const system = async (): Promise<System> => (await (await app.newAdmin()).get('/system')).json();
 
   it('contains the processes, their work and their dependencies', async () => {
-    // The last call counts; another suite of this worker may have failed it.
+    // The last call counts, and another suite of this worker may have failed it.
     await measureCall('sms', async () => undefined);
     await eventually(async () => {
       const { processes, nodes, schedules, providers } = await system();

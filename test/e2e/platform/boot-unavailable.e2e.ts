@@ -21,7 +21,7 @@ const PRODUCTION = {
   ...FREE_PORTS,
 };
 
-/** The errors and exit code of a boot of the real build, or of an operator's program. */
+/** Boots the real build or an operator's program. Returns its errors and exit code. */
 async function boot(env: Readonly<Record<string, string>>, args: readonly string[] = [MAIN]) {
   const booted = new TestProcess(process.execPath, ['--enable-source-maps', ...args], {
     env: { PATH: process.env['PATH'], ...PRODUCTION, ...env },
@@ -66,7 +66,7 @@ describe('a boot while a dependency is unavailable', () => {
     wrong.pathname = '/no_such_database';
     const { errors, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: wrong.href });
     expect(errors).toMatch(
-      // Either setting may be checked first.
+      // Database and queue are connected in any order.
       /^The (database|queue) of DATABASE_URL cannot be reached: .*"no_such_database" does not exist.*\.\n$/,
     );
     expect(code).toBe(69);

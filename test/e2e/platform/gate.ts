@@ -1,4 +1,3 @@
-/** Blocks its callers while it is shut. */
 export class Gate {
   private opened: Promise<void> = Promise.resolve();
   private letThrough: () => void = () => undefined;

@@ -11,7 +11,7 @@ import { TestChain } from '../../support/payouts/chain.js';
 import { onTestDatabase } from '../../support/postgres.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** The command of the Dockerfile; its first word is `node`. */
+/** The command of the Dockerfile, without its first word `node`. */
 const [, ...COMMAND] = JSON.parse(
   /HEALTHCHECK[\s\S]*?CMD (\[.*\])/.exec(readFileSync(`${ROOT}/Dockerfile`, 'utf8'))![1]!,
 ) as string[];

@@ -25,7 +25,7 @@ interface Keys {
   readonly masterKeyFormer: string | null;
 }
 
-// Its own database and chain, for services with other keys.
+// A separate database and chain, for services with other keys.
 const app = await startTestApp({ OPERATIONS_APPROVALS: 'off' });
 await app.stop();
 
@@ -61,7 +61,7 @@ describe('a master key', () => {
   };
   const retireFormer = (service: Service): Promise<object> =>
     asShell(folders.get(service)!, 'system', 'retire-former', '--reason', 'a rotation');
-  /** The use of each key of the ring, by `keys -- status`. */
+  /** Reads the use of each key of the ring from `keys -- status`. */
   const uses = async (keys: Keys): Promise<readonly string[]> =>
     (await run('keys', keys, 'status')).match(/(?<=^ {2}\w{8} {2})(seals|opens only).*$/gm) ?? [];
   const ready = async ({ address }: Service): Promise<string> => {
@@ -70,7 +70,7 @@ describe('a master key', () => {
     };
     return checks['master_key']!.status;
   };
-  /** The output of the service in a separate process that exits with the code of a wrong setting. */
+  /** Starts the service in a separate process. Returns the output if it exits for a wrong setting. */
   const refusal = async ({ masterKey }: Keys): Promise<string> => {
     const env = {
       ...process.env,
@@ -155,7 +155,7 @@ describe('a master key', () => {
         master_keys: [{ setting: 'MASTER_KEY_FORMER' }, { setting: 'MASTER_KEY' }],
       });
       expect(await uses(next)).toEqual(['seals']);
-      // Otherwise it would log its use of the former key every few seconds.
+      // It would log its use of the former key every few seconds.
       await first.app.get(BackgroundModule).beforeApplicationShutdown();
       await pass(121);
       expect(await retireFormer(second)).toMatchObject({ operation: { status: 'executed' } });

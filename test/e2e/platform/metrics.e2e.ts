@@ -18,26 +18,25 @@ const HEADING = '## Metrics\n';
 const HEALTHY = ['database', 'event_store', 'queue', 'chain', 'clock', 'views', 'subscriptions', 'ledger'];
 
 const METRICS_PORT = String(await freePort());
-// Its own service: its port of metrics, and its node is stopped.
+// A separate service, because of its port of metrics, and because its node is stopped.
 const app = await testApp({ METRICS_PORT });
 
 const scraped = async (): Promise<Exposed> =>
   exposedBy(await (await freshReport(() => fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`))).text());
 
-/** Labels of any metric: Prometheus adds the first two; recordings and alerts have the others. */
+/** Labels of any metric. Prometheus adds the first two, recordings and alerts the others. */
 const ADDED = ['instance', 'job', 'le', 'slo', 'alertname', 'severity', 'alertstate'];
 
 const labelsOf = (name: string): readonly string[] =>
   (registry.getSingleMetric(name) as unknown as { labelNames?: string[] }).labelNames ?? [];
 
-/** Expressions of rules and dashboards. */
 function expressionsIn(text: string): readonly string[] {
   return [...text.matchAll(/expr: (?:\|\n((?: {10}.*\n)+)|(.*))|"expr": (".*")/g)].map(
     ([, block, line, json]) => block ?? line ?? (JSON.parse(json!) as string),
   );
 }
 
-/** Metrics that are not exposed, and labels that they lack. */
+/** Returns metrics that are not exposed, and labels that they lack. */
 function unknownIn(expression: string, labels: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const used = [...expression.matchAll(/\b((?:disburse|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(
     ([, name, matchers = '']) => ({
@@ -67,7 +66,7 @@ it('docs/metrics.md lists every metric that a scraped service exposes, with its 
   const rows = metrics.map(({ name, type, help }) => {
     const labelNames = labelsOf(name);
     const exposed = new Set(samples.filter((each) => each.metric === name).flatMap(({ labels }) => labels));
-    // Buckets and quantiles have their own.
+    // Buckets and quantiles have additional labels.
     for (const own of ['le', 'quantile']) exposed.delete(own);
     expect([name, [...exposed].filter((label) => !labelNames.includes(label))]).toEqual([name, []]);
     return `| \`${name}\` | ${type} | ${labelNames.map((each) => `\`${each}\``).join(', ')} | ${cell(help)} |`;
@@ -170,7 +169,7 @@ it('due work, nodes, expiring keys and the last verification are measured for op
   await measured('disburse_health_check', { check: 'chain' }, 0);
 });
 
-/** One sample of a scrape; `metric` is the name without the suffixes of histograms and summaries. */
+/** One sample of a scrape. `metric` is the name without the suffixes of histograms and summaries. */
 interface Sample {
   readonly name: string;
   readonly metric: string;
@@ -184,7 +183,6 @@ interface Exposed {
   readonly samples: readonly Sample[];
 }
 
-/** Parses the text form of GET /metrics. */
 function exposedBy(text: string): Exposed {
   const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]));
   const metrics = [...text.matchAll(/^# HELP (\S+) (.*)$/gm)].map(([, name, help]) => ({
@@ -204,7 +202,7 @@ function exposedBy(text: string): Exposed {
   return { metrics, samples };
 }
 
-/** The sum of the samples with these labels; 0 without one. */
+/** Adds up the samples with these labels; 0 without one. */
 function valueOf({ samples }: Exposed, name: string, labels: Readonly<Record<string, string>> = {}): number {
   return samples
     .filter((each) => each.name === name)

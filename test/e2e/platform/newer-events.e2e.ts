@@ -31,7 +31,7 @@ const endpoints = await app.database.query<{ stream: string }>(
 );
 await store.commit({ appends: [await stream(`user-${flagged}`), await stream(endpoints[0]!.stream)] });
 
-/** Events of a newer process that this version does not know (docs/upgrading.md). */
+/** Events of a newer process that this version does not support (docs/upgrading.md). */
 describe('events of a newer version', () => {
   const program = programsFor(app);
   const ready = async () => {

@@ -27,7 +27,7 @@ it('the operator program rebuilds all read models', async () => {
   }
 });
 
-/** Settings of a Deployment, as a Job gets them. */
+/** The settings of a Deployment, which a Job has too. */
 const PRODUCTION = {
   MODE: 'production',
   MASTER_KEY: '11'.repeat(32),

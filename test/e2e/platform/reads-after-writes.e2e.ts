@@ -13,7 +13,7 @@ const today = () => {
 };
 const ENDPOINTS = '/merchants/v1/webhook_endpoints';
 
-/** Holds all checkpoints, as a process that stopped within a batch holds its own. */
+/** Locks all checkpoints, like a process that stopped within a batch. */
 async function hold(app: TestApp): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: app.config.databaseUrl! });
   await client.connect();
@@ -25,7 +25,7 @@ async function hold(app: TestApp): Promise<() => Promise<void>> {
   };
 }
 
-// Its own service: nothing moves its read models.
+// A separate service, whose read models no other suite updates.
 const app = await startTestApp({ READ_YOUR_WRITES_MS: '500' });
 const userId = await createUser(app.merchant);
 await reported(app.merchant, userId);

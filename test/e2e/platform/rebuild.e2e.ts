@@ -77,7 +77,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     };
   }
 
-  /** The event store, whose reads pass the gate. */
+  /** An event store whose reads pass the gate. */
   const gated = (by: Gate): EventStore =>
     Object.assign(Object.create(store) as EventStore, {
       readAll: async (after: string | null, limit: number) => {
@@ -86,7 +86,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       },
     });
 
-  /** Rebuilds as an operator's program does. Reads of the event store pass the gate. */
+  /** Rebuilds like an operator's program. Reads of the event store pass the gate. */
   function rebuild(print?: (line: string) => void): Promise<Rebuilt> {
     const { registry, checkpoints, codec } = parts();
     const rebuilding = new ReadModelRebuild(
@@ -97,7 +97,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       db.database,
       new PassingTypes(db.database),
     ).rebuild(name, print);
-    // Awaited later; until then a failure must not count as unhandled.
+    // A later await throws it. Until then it must not be an unhandled rejection.
     rebuilding.catch(() => undefined);
     return rebuilding;
   }
@@ -117,7 +117,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     return (await reader.query<{ n: number }>(count)).rows[0]!.n;
   }
 
-  /** Reads until `done`; fails when a read has fewer rows than before or takes too long. */
+  /** Reads until `done`. Fails if a read has fewer rows than before or is too slow. */
   async function watch(done: Promise<unknown>): Promise<void> {
     let over = false;
     void done.catch(() => undefined).then(() => (over = true));
@@ -156,7 +156,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     expect(await seen()).toBe(before);
   });
 
-  // The machine's figure is the same for every read model.
+  // This behaviour is the same for every read model.
   if (definition === payoutViews) {
     it('waits for a long reader such as pg_dump without blocking others', async () => {
       const before = await seen();
@@ -220,7 +220,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       const rules = { contexts: ALL_CONTEXTS, token: null, ledger, progress: () => undefined, ...proof };
       const config = () => readConfig({ DATABASE_URL: db.url });
       const parts = { contexts: ALL_CONTEXTS, migrations: MIGRATIONS, config };
-      // This suite's events have no key for each person.
+      // The events of this suite have no personal keys.
       const others = (checks: readonly TableCheck[]) => checks.filter(({ name }) => name !== PERSONAL_KEYS);
       const auditing = liveTables(db.database, parts, null, (live) =>
         verify(source, { ...live, checks: others(live.checks) }, rules),

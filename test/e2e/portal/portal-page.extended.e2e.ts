@@ -4,7 +4,7 @@ import { onPortalWorld } from '../../support/pages/portal-world.js';
 import { describeEntering, describePages } from './portal-pages.tests.js';
 import { describeWrites } from './portal-writes.tests.js';
 
-/** One service and one browser for all of it (admin-api.md 6). */
+/** One service and one browser for all tests (admin-api.md 6). */
 (canBrowse() ? describe : describe.skip)('the page of the portal', () => {
   const world = onPortalWorld();
   describeEntering(world);

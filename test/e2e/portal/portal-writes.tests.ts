@@ -18,7 +18,7 @@ export function describeWrites(world: PortalWorld): void {
       await user.follow('Open', user.page.locator('.toasts'));
       await user.heading(/^Delivery/);
       await user.text('webhook_endpoint.test').waitFor();
-      // Without a reload.
+      // The page updates without a reload.
       await user.heading(/exhausted/);
       await user.text('your receiver responded with 500').waitFor();
       await keepPicture(user.page, 'portal-2-delivery');
@@ -63,7 +63,7 @@ export function describeWrites(world: PortalWorld): void {
         const user = await world.enter();
         await user.open(endpoint());
         await user.press('Rotate secret');
-        // Without a choice nothing is sent.
+        // Nothing is sent without a choice.
         await user.press('Rotate secret', user.dialog);
         expect(await user.dialog.getByLabel('Why').inputValue()).toBe('');
         expect(await user.dialog.getByLabel('Overlap in hours').count()).toBe(0);

@@ -17,7 +17,7 @@ interface Endpoint {
 }
 
 describe('the switches of the sandbox', () => {
-  // Its own service: its whole log is audited.
+  // A separate service, because its whole log is audited.
   const app = onTestApp();
   const expire = (id: string, by: SignedClient = app.merchant): Promise<ApiResponse> =>
     by.post(`${SANDBOX}/payouts/${id}/expire`);

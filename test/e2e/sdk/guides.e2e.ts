@@ -22,14 +22,12 @@ const COMPILER = {
 
 const run = promisify(execFile);
 
-/** All blocks of a guide in a language, one after the other. */
 function blocksOf(guide: string, language: 'ts' | 'text'): string {
   const text = readFileSync(join(ROOT, 'docs', `${guide}.md`), 'utf8');
   const blocks = text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'));
   return [...blocks].map(([, block]) => block).join('\n');
 }
 
-/** Without blank lines between blocks. */
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
 /** `…` matches parts that differ from run to run. */
@@ -38,7 +36,7 @@ function fits(line: string, expected: string): boolean {
   return new RegExp(`^${parts.join('.*')}$`).test(line);
 }
 
-// Its own service: links to the pay page contain its port.
+// A separate service, because links to the pay page contain its port.
 const payPort = await freePort();
 
 const app = await testApp({ PAY_PORT: String(payPort) });

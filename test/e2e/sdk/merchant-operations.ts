@@ -1,16 +1,16 @@
 import { isOfMerchants, operationsOf, type Document, type Operation } from '../../support/docs/reference.js';
 
-/** The operations of merchants in the document of a service. */
+/** Reads the operations of merchants from the document of a service. */
 export async function merchantOperations(url: string): Promise<readonly Operation[]> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
   return operationsOf(document).filter(isOfMerchants);
 }
 
-/** The operations without one of these calls (`<METHOD> <path>`). */
+/** Returns the operations without one of these calls (`<METHOD> <path>`). */
 export async function uncalled(url: string, calls: Iterable<string>): Promise<string[]> {
   const all = await merchantOperations(url);
   const parameters = (path: string): number => path.split('{').length;
-  // The path with the fewest parameters: `users/by_issuer_wallet_address` is no user.
+  // Paths with few parameters first, because `users/by_issuer_wallet_address` also matches `users/{id}`.
   const inOrder = all.toSorted((a, b) => parameters(a.path) - parameters(b.path));
   const called = new Set([...calls].map((call) => inOrder.find((operation) => isOf(call, operation))));
   return all

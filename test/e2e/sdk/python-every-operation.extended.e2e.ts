@@ -19,7 +19,6 @@ interface Delivery {
   readonly body: string;
 }
 
-/** The output of the script. */
 interface Facts {
   readonly called: readonly string[];
   readonly deliveries: readonly (Delivery & { readonly event: { readonly type: string } })[];
@@ -32,7 +31,6 @@ interface Facts {
 const python = pythonOf();
 const openssl = systemProgram('openssl');
 
-/** Runs a Python program of this folder with an input, and returns its output. */
 async function run<Output>(program: string, input: unknown): Promise<Output> {
   const child = spawn(python!.path, [fileURLToPath(new URL(program, import.meta.url))], { env: python!.env });
   child.stdin.end(JSON.stringify(input));
@@ -42,7 +40,7 @@ async function run<Output>(program: string, input: unknown): Promise<Output> {
   return JSON.parse(out) as Output;
 }
 
-/** The signature of a delivery, by openssl from its parts. */
+/** Computes the signature of a delivery with openssl. */
 function signatureOf({ headers, body }: Delivery, secret: string): string {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64').toString('hex');
   const input = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;

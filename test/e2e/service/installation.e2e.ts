@@ -12,7 +12,7 @@ import { specFolder } from '../../support/run-folder.js';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PACKAGES = { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/@nestjs/cli': {} };
 
-/** Installs the packages of the tree, after an endless child process where NPM_HANGS is set. */
+/** Installs the packages of the tree, after an endless child process if NPM_HANGS is set. */
 const NPM = `
   import { spawnSync } from 'node:child_process';
   import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,6 @@ const NPM = `
   write('node_modules/@nestjs/cli/bin/nest.js', '');
   write('node_modules/.package-lock.json', ${JSON.stringify(JSON.stringify({ packages: PACKAGES }))});
 `;
-/** Stubs of the build's files. */
 const BUILD = [
   ...['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc', 'src/a', 'sandbox/a', 'widgets/a'],
   ...['widgets', 'bundle', 'bundled', 'openapi'].map((name) => `scripts/${name}.mjs`),
@@ -63,7 +62,7 @@ function run(work = 'install', env: Record<string, string> = {}, shell = false):
     const { complain } = await import('./scripts/lib/terminal.mjs');
     await ${work}().catch(complain);`;
   const args = ['--input-type=module', '-e', script];
-  // The shell of npm dies of SIGTERM and leaves its child.
+  // The shell of npm is killed by SIGTERM and its child remains.
   const [command, ...rest] = shell
     ? ['/bin/sh', '-c', '"$@"; exit', 'sh', process.execPath, ...args]
     : [process.execPath, ...args];
@@ -75,13 +74,12 @@ function npmPids(): number[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number) : [];
 }
 
-/** A complete installation without one package. */
 async function installWithoutPackage(): Promise<void> {
   expect(await run().ended).toBe(0);
   for (const name of ['node_modules/a', 'npm.log']) rmSync(join(tree, name), { recursive: true });
 }
 
-/** An installation in the middle of `npm ci`, with the processes of npm. */
+/** Starts an installation up to the middle of `npm ci`. Returns it with the processes of npm. */
 async function halfInstalled(
   env: Record<string, string> = {},
   shell = false,
@@ -175,7 +173,7 @@ test('a build that lacks a package installs again once', async () => {
 });
 
 describe('npm run', () => {
-  /** In a clone without node_modules. */
+  /** Runs scripts/run.mjs in a clone without node_modules. */
   const npmRun = (...args: string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/run.mjs', ...args], {
       cwd: tree,

@@ -18,7 +18,7 @@ const TRANSFERS = '/merchants/v1/sandbox/transfers';
 type Document = Parameters<typeof routeDifferences>[1];
 
 describe.each(STORES)('the whole service with events in %s', (_name, settings) => {
-  // Its own service: its event store may be another, and its node is stopped.
+  // A separate service, because its event store may be another, and its node is stopped.
   const test = onTestApp(settings);
   let receiver: TestReceiver;
   beforeAll(async () => {

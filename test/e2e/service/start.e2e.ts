@@ -15,7 +15,7 @@ import { SignedClient } from '../../support/http/signed-client.js';
 import { FREE_PORTS } from '../../support/free-ports.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-/** Boots and stops a whole sandbox, some twice. */
+/** Enough for booting and stopping a whole sandbox, in some tests twice. */
 const TEST_MS = 4 * WAIT_MS;
 
 const runs: TestProcess[] = [];
@@ -56,7 +56,7 @@ describe('npm start', () => {
   test(
     'boots everything, serves the demo, is the same again after kill -9, and stops even if Redis is down',
     async () => {
-      // Without Redis its queue is in PostgreSQL.
+      // The queue is in PostgreSQL if Redis is missing.
       const redis = await TestRedis.start();
       const queue: Record<string, string> = redis === null ? {} : { QUEUE_URL: redis.url };
       const dataDir = specFolder('sandbox');
@@ -140,7 +140,7 @@ test(
   async () => {
     const chain = await startChain({ dir: specFolder('chain'), chainId: CHAIN_ID });
     const token = '0x00000000000000000000000000000000000000c0';
-    // Code that returns 6 to every call: a token with six decimals.
+    // Code that returns 6 to every call, like a token with six decimals.
     await rpc(chain.rpcUrl, 'anvil_setCode', [token, '0x600660005260206000f3']);
     const dataDir = specFolder('sandbox');
     const demo = run('demo.mjs', {

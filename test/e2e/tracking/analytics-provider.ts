@@ -2,7 +2,6 @@ import { ProviderServer, type ProviderCall, type Response } from '../../support/
 
 export const API_KEY = 'test-key';
 
-/** An event in Amplitude's terms. */
 export interface SentEvent {
   readonly user_id?: string;
   readonly device_id?: string;
@@ -14,17 +13,16 @@ export interface SentEvent {
 
 const DEVICE_IDS_REFUSED = /^(anonymous|nil|none|null|n\/a|na|undefined|unknown|\{\}|lmy47d|-1|[0-]+)$/i;
 
-/** A local server that responds as Amplitude documents its HTTP API V2: https://amplitude.com/docs/apis/analytics/http-v2 */
+/** A local server with the behaviour of https://amplitude.com/docs/apis/analytics/http-v2 (HTTP API V2). */
 export class AnalyticsProvider extends ProviderServer {
   /** Events by insert_id, and how often each was accepted. */
   readonly accepted = new Map<string, { readonly event: SentEvent; times: number }>();
   readonly bodies: string[] = [];
   limits = { events: 2000, bytes: 1_000_000 };
-  /** The name of an invalid field, or null. */
+  /** Returns the name of an invalid field, or null. */
   invalidField: (event: SentEvent) => string | null = () => null;
-  /** Returns whether its firewall blocks a request with this body. */
+  /** Returns whether the provider's firewall blocks a request with this body. */
   blocks: (body: string) => boolean = () => false;
-  /** Fails every request with this event. */
   failsOver: string | null = null;
   silencedDevices = new Set<string>();
 
@@ -67,7 +65,7 @@ export class AnalyticsProvider extends ProviderServer {
     return [200, { code: 200, events_ingested: events.length, ...facts }];
   }
 
-  /** As documented, only the first event at fault is named for each field. */
+  /** The documented response names only the first invalid event for each field. */
   private refusal(events: readonly SentEvent[], shortest: number): Response | null {
     const short = first(
       events,

@@ -24,7 +24,7 @@ const log = { LOG_LEVEL: 'info', LOG_FILE: join(folder, 'service.log') };
 const provider = await TestReceiver.start();
 provider.behavior = () => undefined;
 const analytics = { AMPLITUDE_API_KEY: 'key', AMPLITUDE_URL: provider.url, ANALYTICS_TIMEOUT_MS: '30000' };
-// Its own service: a log file, a database that fails, and a provider that never responds.
+// A separate service, because of a log file, a database that fails, and an unresponsive provider.
 const app = await startTestApp({ ...log, ...analytics, DATABASE_URL: await proxy.open() });
 
 afterAll(async () => {
@@ -62,7 +62,7 @@ function logged(): SentItem[] {
   return lines.map((line) => JSON.parse(line) as SentItem);
 }
 
-/** Accepted and malformed batches, by the metrics of the process. */
+/** Reads the numbers of accepted and malformed batches from the metrics. */
 async function counts(): Promise<number[]> {
   const text = await freshReport(scrape);
   return [
@@ -71,7 +71,6 @@ async function counts(): Promise<number[]> {
   ].map((series) => Number(text.split(`disburse_${series} `)[1]?.split('\n')[0] ?? 0));
 }
 
-/** A valid batch of that many bytes. */
 function batchOfBytes(bytes: number): string {
   const text = batchOf([eventItem({ payload: { filler: '' } })]);
   return text.replace('"filler":""', `"filler":"${'x'.repeat(bytes - Buffer.byteLength(text))}"`);
@@ -116,7 +115,7 @@ describe('a batch of events that is accepted with 202', () => {
 });
 
 test('a provider that never responds slows no request and does not affect readiness', async () => {
-  // Five waits for the provider would outlast a test.
+  // Five waits for the provider would exceed the timeout of a test.
   for (let n = 0; n < 5; n += 1) await app.merchant.post(PATH, batchOf([eventItem()]));
   await eventually(() => provider.received.length > 0);
   expect(provider.received[0]!.body).toContain('"device_id":"');

@@ -51,7 +51,7 @@ describe('while the provider', () => {
     provider.always = fault;
     await harness.processed(events.slice(0, 2));
     await harness.processed(events.slice(2));
-    // Only a hanging provider times out: on a busy machine others may take as long.
+    // Only a hanging provider times out, because others may be as slow on a busy machine.
     harness.start(harness.amplitude(fault === 'hang' ? { timeoutMs: 100 } : {}));
     await eventually(async () => ((await failures()) >= 2 ? true : null));
     expect(await harness.provider()).toMatchObject([{ cause }]);
@@ -141,7 +141,7 @@ it('an unreadable body waits with its error and delays no other batch', async ()
   await harness.processed(events);
   harness.start();
   await eventually(() => (provider.accepted.size === 2 ? true : null));
-  // It is recorded at the end of its round.
+  // The error is recorded at the end of the round.
   const sql = `select from tracking.batches where batch_id = $1 and error = 'the body cannot be read for forwarding'`;
   await eventually(async () => (await db.database.query(sql, [broken])).length === 1);
 });

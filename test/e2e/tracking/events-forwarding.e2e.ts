@@ -148,7 +148,7 @@ describe('an event that the provider refuses', () => {
     await eventually(async () => ((await harness.provider())[0]!.failures > 2 ? true : null));
     const [{ failures, cause }] = (await harness.provider()) as [{ failures: number; cause: string }];
     expect(cause).toBe('forbidden');
-    // It stops halving requests when nothing is accepted.
+    // The forwarder stops halving requests if nothing is accepted.
     expect(provider.requests.length).toBeLessThanOrEqual(20 * (failures + 1));
     provider.recover();
     await harness.drained();

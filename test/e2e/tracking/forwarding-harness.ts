@@ -18,7 +18,6 @@ import { batchOf, eventItem, type SentItem } from '../../support/tracking/event-
 import { eventually } from '../../support/eventually.js';
 import { trackingConfig } from '../../../src/contexts/tracking/tracking.config.js';
 
-/** Short times of the forwarder. */
 const SHORT_TIMES: ForwardingTimes = {
   leaseMs: 60_000,
   recordMs: 50,
@@ -45,11 +44,10 @@ export const idsOf = (events: readonly TestItem[]): string[] => events.map(({ ev
 
 interface RunningProcessor {
   readonly forwarder: ForwardingProcessor;
-  /** Stops as a process does. */
   stop(): Promise<void>;
 }
 
-/** Processed batches in a database, and forwarders as worker processes have them. */
+/** Processed batches in a database, and forwarders of several worker processes. */
 export class ForwardingHarness {
   private readonly running: RunningProcessor[] = [];
 
@@ -59,7 +57,7 @@ export class ForwardingHarness {
     private readonly log: Log,
   ) {}
 
-  /** Stores a batch as processing leaves it; `isNew` marks the new items. Resolves to its id. */
+  /** Stores a processed batch and resolves to its id. `isNew` marks the new items. */
   async processed(
     events: readonly TestItem[] | string,
     isNew: (index: number) => boolean = () => true,
@@ -91,7 +89,7 @@ export class ForwardingHarness {
     );
   }
 
-  /** A forwarder that polls every few milliseconds. */
+  /** Starts a forwarder that polls every few milliseconds. */
   start(
     analytics: Analytics | null = this.amplitude(),
     times: Partial<ForwardingTimes> = {},

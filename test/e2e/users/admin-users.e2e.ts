@@ -123,7 +123,7 @@ describe('users in the admin API', () => {
     expect(done.status).toBe(200);
     const { user, operation_id } = done.json();
     expect(user).toMatchObject({ id, phone_number: null });
-    // Without pending payouts a worker completes it at once.
+    // A worker completes it at once if no payout is pending.
     expect(['deactivating', 'deactivated']).toContain(user['account_state']);
     expect((await admin.get(`/operations/${operation_id}`)).json().operation).toMatchObject({
       name: 'users.deactivate',

@@ -70,7 +70,7 @@ describe('the deactivation of a user', () => {
   });
 });
 
-/** The present holder of a number, else the last one. */
+/** Returns the present holder of a number, or the last one. */
 const holderOf = async (phone: string): Promise<string | undefined> => {
   const holders = await claims.findHolders(phone, [MERCHANT]);
   const states = await Promise.all(holders.map(accountState));
@@ -86,7 +86,7 @@ describe('the phone number of a user', () => {
       await expect(create(phone)).rejects.toMatchObject({ code: 'validation_failed' });
       await start(userId);
       await untilDeactivated(userId);
-      // Operators find the last holder until another user has it.
+      // Operators find the last holder until another user has the number.
       expect(await holderOf(phone)).toBe(userId);
     }
   });

@@ -13,14 +13,14 @@ const ERASE = ['--reason', 'request of the person'];
 const app = await startTestApp();
 const life = await live(app);
 await deactivate(app, life.id);
-// From here on the workers are processes of their own.
+// The workers are separate processes from here on.
 await app.stop();
 afterAll(async () => {
   await expectAuditPasses(app.config.databaseUrl!);
   await app.close();
 });
 
-/** Makes these items due alone. The next worker continues at once instead of after the lease of a minute. */
+/** Makes only these items due. The next worker continues at once instead of after the lease of a minute. */
 const onlyDue = (part: string): Promise<unknown> =>
   app.database.query(
     `update work.items set due_at = now() + case when kind like $1 then interval '0' else interval '1 hour' end
@@ -45,7 +45,7 @@ it(
       }
     const last = runBuilt(app, MAIN, {});
     await eventually(async () => {
-      // Also items that are retried while others have work of the person.
+      // Includes items that are retried while others have work of the person.
       await onlyDue('%');
       const sql = `select (select count(*) from event_store.events where type = 'user.erased.v1')::int as erased,
       (select count(*) from platform.personal_keys where wrapped_key is null)::int as forgotten,

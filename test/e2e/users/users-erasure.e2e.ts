@@ -21,7 +21,7 @@ import { expectAuditPasses } from '../../support/audit-passes.js';
 
 const DELIVERIES = 5;
 
-/** The remaining tables with the user's id. */
+/** The tables that keep the user's id. */
 const NAME_THE_USER = [
   ...['access.requests', 'event_store.events', 'operations.lookups', 'operations.operations'],
   ...['payouts.balances', 'payouts.payouts', 'platform.personal_keys', 'users.users'],
@@ -101,7 +101,7 @@ describe('an erased user', () => {
     });
     const fresh = await app.merchant.post(USERS, { phone_number: phone, email });
     expect(fresh.status).toBe(201);
-    // The new user's own data.
+    // The data of the new user.
     const { id } = fresh.json().user;
     expect((await app.merchant.get(`${USERS}/${id}`)).json()).toMatchObject({
       user: { phone_number: phone },
@@ -145,7 +145,7 @@ describe('an erased user', () => {
     expect(await counted(life.own)).toHaveLength(life.own.length);
   });
 
-  /** The places of the person's data: tables, contents that any key opens, files. */
+  /** Returns the places of the person's data: tables, contents that any key opens, files. */
   async function found({ person }: Life): Promise<string[]> {
     const dump = await dumpOf(app.database);
     const opened = await openedOf(dump, app.database, app.config.masterKey!);
@@ -153,13 +153,12 @@ describe('an erased user', () => {
     return tracesOf([...dump, ...opened, ...filesIn(folder)], { phone: phone.slice(1), ...rest });
   }
 
-  /** Tables that name the user. */
   async function naming(id: string): Promise<string[]> {
     const dump = await dumpOf(app.database);
     return dump.filter(({ text }) => text.includes(id)).map(({ where }) => where.replace(/_\d+$/, ''));
   }
 
-  /** Files of the database with a text, after a checkpoint. */
+  /** Returns files of the database with a text, after a checkpoint. */
   async function databaseFiles(text: string): Promise<string[]> {
     await app.database.query('checkpoint');
     const [row] = await app.database.query<{ folder: string }>(
@@ -191,7 +190,7 @@ describe('an erased user', () => {
     await webhooks.settled(endpoint, 2 * DELIVERIES);
     await deactivate(app, gone.id);
 
-    // Proves the search: before the erasure it finds each value in its known places.
+    // The search finds each value in its known places before the erasure, so that it is valid.
     const before = await found(gone);
     expect(before).toEqual(
       expect.arrayContaining([
@@ -220,7 +219,6 @@ describe('an erased user', () => {
       await app.database.query('vacuum full platform.personal_keys');
       return (await databaseFiles(key)).length === 0;
     });
-    // The other person is unchanged.
     expect(await found(stays)).toEqual(others);
     expect(receiver.received.some(({ body }) => body.includes(gone.person.email))).toBe(false);
 

@@ -14,7 +14,7 @@ interface Endpoint {
   readonly updated_at: string;
 }
 
-// Its own service: four failures disable; each delivery makes three attempts at once and one in ten minutes.
+// A separate service, because four failures disable. Three attempts come at once and one after ten minutes.
 const app = await testApp({
   WEBHOOK_DISABLE_FAILURES: '4',
   WEBHOOK_DISABLE_SPAN_SECONDS: '0',
@@ -34,7 +34,7 @@ afterEach(() => receiver.stop());
 const disabling = () => app.app.get(AutomaticDisabling, { strict: false });
 const query = (sql: string, id: string) => app.database.query(sql, [id]);
 
-/** The endpoint, once it is as expected. */
+/** Waits until the endpoint has the expected values. */
 function expectEndpoint(id: string, expected: Partial<Endpoint>): Promise<Endpoint> {
   return eventually(async () => {
     const found = (await merchant.get(webhooks.path(id))).json().webhook_endpoint;

@@ -92,7 +92,7 @@ describe('POST webhook_endpoints', () => {
     [{ url: 'https://8.8.8.8/', description: 7 }, 'description'],
     [{ url: 'https://8.8.8.8/', description: 'a\0b' }, 'description'],
     [{ url: 'https://8.8.8.8/', description: 'a\nb' }, 'description'],
-    // Half of a character: no text in PostgreSQL or UTF-8, so that no read model could ever take the event.
+    // Half of a surrogate pair is no text in PostgreSQL, so that no read model could apply the event.
     [{ url: 'https://8.8.8.8/', description: 'a\ud800b' }, 'description'],
     [{ url: 'https://8.8.8.8/\ud800' }, 'url'],
   ])('422: refuses %j', async (fields, field) => {
@@ -206,7 +206,7 @@ describe('POST webhook_endpoints/{id}/test_delivery', () => {
     expect(headers['webhook-id']).toBe(webhook_delivery.id);
     const verified = new Webhook(signing_secret!).verify(body, headers as Record<string, string>);
     expect(verified).toMatchObject(webhook_delivery);
-    // Its success does not enable the endpoint.
+    // A successful delivery does not enable the endpoint.
     expect((await merchant.get(`${PATH}/${id}`)).json()).toMatchObject({ webhook_endpoint: { status } });
   });
 });
@@ -221,7 +221,7 @@ describe('the failures of an endpoint', () => {
     await since(24);
   });
 
-  /** Of the endpoint of the response, the first one of a list. */
+  /** Reads failures from the endpoint of the response, or the first one of a list. */
   function failuresIn(response: ApiResponse): typeof none & { readonly disabled_at: unknown } {
     const found = response.json<{ webhook_endpoint?: typeof none; webhook_endpoints?: (typeof none)[] }>();
     const { failure_count, disabled_cause, disabled_at } = (found.webhook_endpoint ??
@@ -229,7 +229,7 @@ describe('the failures of an endpoint', () => {
     return { failure_count, disabled_cause, disabled_at };
   }
 
-  /** Attempts with this outcome that began so many hours ago. */
+  /** Adds attempts with this outcome that began `hoursAgo`. */
   const attempts = (outcome: string, ...hoursAgo: number[]) =>
     app.database.query(
       `insert into webhooks.attempts (delivery_id, attempt, endpoint_id, started_at, duration_ms, outcome)
@@ -237,7 +237,7 @@ describe('the failures of an endpoint', () => {
        from unnest($3::float8[]) as hours`,
       [id, outcome, hoursAgo],
     );
-  /** Failures count since so many hours ago. */
+  /** Moves the start of counted failures `hours` back. */
   const since = (hours: number) =>
     app.database.query(
       'update webhooks.endpoint_snapshots set failures_since = now() - make_interval(hours => $2) where endpoint_id = $1',

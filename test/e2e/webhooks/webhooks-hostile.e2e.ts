@@ -19,9 +19,9 @@ const TIMEOUTS = ['connecting', 'waiting for a response', 'reading the response'
 );
 const timesOut = ({ expected }: HostileReceiver): boolean =>
   expected.flat().some(({ error }) => TIMEOUTS.some((timeout) => error?.test(timeout)));
-/** For receivers that time out; the others have the 30 s of production. */
+/** The timeout for receivers that hang; others have the 30 s of production. */
 const HASTY_MS = 4000;
-/** Far above what is read of any response, and above what fits into the buffers of a connection on loopback. */
+/** Far more than is read of any response, and than fits into the buffers of a loopback connection. */
 const MAX_SENT = 24 * 1024 * 1024;
 const HEADERS = { 'content-type': 'application/json', 'webhook-signature': 'v1,secret-signature' };
 const BODY = JSON.stringify({ data: { note: 'secret-body', filler: 'x'.repeat(500) } });
@@ -32,7 +32,7 @@ function fits(sent: HttpResult, { error, ...fields }: Expected): boolean {
   return isNoted && Object.entries(fields).every(([name, value]) => Reflect.get(sent, name) === value);
 }
 
-/** Sends what the kind expects; what should not have been, each as a sentence. */
+/** Sends the expected number of deliveries. Returns each fault as a sentence. */
 async function challenge(
   sender: Receivers,
   { expected }: HostileReceiver,
@@ -40,7 +40,7 @@ async function challenge(
 ): Promise<string[]> {
   const complaints: string[] = [];
   for (const [index, allowed] of expected.entries()) {
-    // What a receiver still sends unrequested has the time to arrive.
+    // Unrequested bytes of a receiver have this time to arrive.
     if (index > 0) await new Promise((resolve) => setTimeout(resolve, 100));
     const sent = await sender.post(hosted.url, HEADERS, BODY);
     if (!allowed.some((one) => fits(sent, one)))
@@ -60,7 +60,7 @@ describe('a hostile receiver', () => {
   const complaints = new Map<string, string[]>();
 
   beforeAll(async () => {
-    // As NODE_EXTRA_CA_CERTS does for a process.
+    // Trusts the authority, like a process with NODE_EXTRA_CA_CERTS.
     const create = tls.createSecureContext;
     const trusting = jest.spyOn(tls, 'createSecureContext');
     trusting.mockImplementation((options) => create({ ca: certificates.authority, ...options }));

@@ -79,7 +79,7 @@ describe('npm run webhooks:listen', () => {
     expect((await fetch(url, { method: 'PUT', body: '{}' })).status).toBe(405);
     expect(await listener.end('SIGINT')).toBe(0);
     expect(listener.output).toContain('1 verified attempt, 6 refused.');
-    // Line feeds alone: neither colours nor what a stranger sent may steer the terminal.
+    // Only line feeds are allowed. Neither colours nor a stranger's text may control the terminal.
     expect(listener.text).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
     expect(listener.text).toContain('\\u009b31m\\u202e');
   });
@@ -227,7 +227,7 @@ describe('npm run webhooks:listen', () => {
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Headers of a delivery, with an entry of a later version before the one that counts. */
+/** Valid headers of a delivery, with a signature of a later version before the one that counts. */
 function genuine(secret: string, body: string): Record<string, string> {
   const at = new Date();
   return {
@@ -237,7 +237,7 @@ function genuine(secret: string, body: string): Record<string, string> {
   };
 }
 
-/** Headers that are all there; what they say is not genuine. */
+/** Complete headers with an invalid signature. */
 function signed(changed: Record<string, string>): Record<string, string> {
   return {
     'webhook-id': 'forged',

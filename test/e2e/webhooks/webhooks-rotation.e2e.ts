@@ -30,14 +30,14 @@ const rotate = (id: string, body?: object | string, key?: string) =>
 const registered = async (): Promise<Endpoint> =>
   endpointIn(await merchant.post(PATH, { webhook_endpoint: { url: receiver.url } }));
 
-/** The fresh secret. */
+/** Rotates the secret and returns the new one. */
 async function rotated(id: string, body?: object): Promise<string> {
   const response = await rotate(id, body);
   expect(response.status).toBe(200);
   return endpointIn(response).signing_secret;
 }
 
-/** What arrives of a test delivery requested now. */
+/** Requests a test delivery and returns it once it has arrived. */
 async function delivery(id: string): Promise<Received> {
   const before = receiver.received.length;
   expect((await merchant.post(`${PATH}/${id}/test_delivery`)).status).toBe(202);
@@ -126,7 +126,7 @@ describe.each<[string, Record<string, string> | null]>([
   ['Redis', redis && { QUEUE_URL: redis.url }],
 ])('the queue on %s', (kind, settings) => {
   if (settings === null) return it.skip('needs Redis', () => undefined);
-  // Its own service: nothing sweeps, so that only the saga and the queue wake lanes.
+  // A separate service without sweeps, so that only the saga and the queue wake lanes.
   const app = onTestApp(settings);
 
   it('wakes the sender of an endpoint for a retry without a sweep', async () => {

@@ -29,7 +29,7 @@ export class ConsoleSite {
     return { id, name, email };
   }
 
-  /** A one-time link to the console. */
+  /** Creates a one-time link to the console. */
   link(id: string): Promise<string> {
     return this.app.app.get(LoginSecrets, { strict: false }).issueLink(id);
   }
@@ -42,7 +42,7 @@ export class ConsoleSite {
     return new CookieClient(this.origin);
   }
 
-  /** A browser of a new operator, signed in by a link as in the sandbox. */
+  /** Signs a new operator in by a link, like the sandbox. */
   async signedIn(role?: Role): Promise<Operator & { readonly browser: CookieClient }> {
     const person = await this.operator(role);
     const browser = this.browser();

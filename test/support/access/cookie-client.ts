@@ -7,7 +7,7 @@ interface CookieCall {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A browser without scripts: keeps cookies for each host, and follows redirects on request. */
+/** A browser without scripts. It keeps cookies for each host, and follows redirects on request. */
 export class CookieClient {
   private readonly cookies = new Map<string, Map<string, string>>();
 
@@ -41,7 +41,7 @@ export class CookieClient {
     return this.call(path, { method: 'POST', body, headers });
   }
 
-  /** Follows redirects to the first other response; `seen` gets each address. */
+  /** Follows redirects to the first other response. `seen` gets each address. */
   async follow(path: string, seen: string[] = []): Promise<ApiResponse> {
     let at = new URL(path, this.origin);
     for (let n = 0; n < 20; n += 1) {

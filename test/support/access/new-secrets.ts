@@ -1,6 +1,6 @@
 import type { NewSecrets } from '../../../src/contexts/access/credentials/new-secrets.store.js';
 
-/** {@link NewSecrets} that are kept for ever. */
+/** NewSecrets without expiry. */
 export function newSecretsInMemory(): NewSecrets {
   const kept = new Map<string, string>();
   const secrets: Pick<NewSecrets, 'obtain' | 'find'> = {

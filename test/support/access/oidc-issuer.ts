@@ -4,7 +4,7 @@ import Provider from 'oidc-provider';
 
 type IssuedClaims = Readonly<Record<string, unknown>>;
 
-/** An OpenID provider (the package oidc-provider) on loopback that signs everybody in as the person of `claims`. */
+/** An OpenID provider (package oidc-provider) on loopback. Signs everybody in as the person of `claims`. */
 export class OidcIssuer {
   private claims: IssuedClaims = {};
   private at: number | null = null;
@@ -60,7 +60,7 @@ export class OidcIssuer {
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },
       pkce: { required: () => true },
       findAccount: (_, id) => ({ accountId: id, claims: () => ({ ...this.claims, sub: id }) }),
-      // No consent is requested: the console is the operator's own.
+      // The console belongs to the operator, so that no consent is requested.
       loadExistingGrant: async ({ oidc }) => {
         const grant = new oidc.provider.Grant({
           clientId: oidc.client!.clientId,

@@ -1,4 +1,4 @@
-/** The part of the package that tests use; the package has no types. */
+/** The used part of the package, which has no types. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 

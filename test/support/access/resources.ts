@@ -5,7 +5,7 @@ import { createPortalSession } from '../http/portal-browser.js';
 import { createPayee, reported } from '../payouts/payout-calls.js';
 import { MerchantWebhooks } from '../webhooks/merchant-webhooks.js';
 
-/** Ids of a resource of each kind of `app.merchant`, by the segment before them in paths. The delivery is exhausted. */
+/** Creates resources of `app.merchant`. Returns ids by preceding path segment. The delivery is exhausted. */
 export async function createResources(app: TestApp): Promise<ReadonlyMap<string, string>> {
   const { merchant, exchange } = app;
   const merchants = merchant.credentials.apiKey;

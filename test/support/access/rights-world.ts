@@ -62,7 +62,6 @@ const progress = {
   requireCurrent: async () => undefined,
 } as unknown as SubscriptionProgress;
 
-/** The operations that {@link RightsWorld.run} requests. */
 const COMMANDS = {
   'credentials.issue': IssueCredential,
   'credentials.roll': RollCredential,
@@ -108,7 +107,7 @@ export class RightsWorld {
     handlers: (loop, clock) => handlersOn(loop, clock, this.persons),
     now: () => new Date(this.now),
   });
-  /** Changes persons as logins do. */
+  /** Changes persons like a login. */
   readonly people = new People({} as OperatorsView, this.bench.loop, this.bench.operations);
 
   pass(ms: number): void {
@@ -133,7 +132,7 @@ export class RightsWorld {
     return requireOperator((await this.bench.loop.load(operatorPerson, id)).state);
   }
 
-  /** The credential as issued, also after its revocation. */
+  /** Returns the issued credential, also after its revocation. */
   async key(id: string): Promise<{ readonly issued: Credential; readonly isRevoked: boolean }> {
     const { state } = await this.bench.loop.load(credentials, this.owners.get(id)!);
     const found = state.credentials.find(({ credential_id }) => credential_id === id);
@@ -141,7 +140,7 @@ export class RightsWorld {
     return { issued: this.seen.get(id)!, isRevoked: found === undefined };
   }
 
-  /** The key's present rights at the admin API. */
+  /** Returns the present rights of the key at the admin API. */
   async rights(keyId: string): Promise<ReadonlySet<string>> {
     const { issued, isRevoked } = await this.key(keyId);
     const person = await this.person(issued.owner_id);
@@ -156,7 +155,7 @@ export class RightsWorld {
     return { ...caller, address: null, merchants: null, scopes: await this.rights(keyId) };
   }
 
-  /** Returns the subject's id once the operation is requested and, where needed, decided; null where it was refused. */
+  /** Returns the subject's id once the operation is requested and, if needed, decided; null if refused. */
   async run(
     request: {
       readonly name: keyof typeof COMMANDS;
@@ -193,5 +192,5 @@ export class RightsWorld {
   }
 }
 
-/** The id of the key that an operation rolled another to. */
+/** The id of the key that replaces the one rolled by an operation. */
 export const rolledTo = (operationId: string): string => deriveId(operationId, 'credential');

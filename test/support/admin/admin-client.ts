@@ -2,17 +2,16 @@ import { send, type ApiResponse } from '../http/signed-client.js';
 
 export interface AdminCall {
   readonly method?: 'GET' | 'POST' | 'PATCH';
-  /** After `/admin/v1`, with the query. */
+  /** The path after `/admin/v1`, with the query. */
   readonly path: string;
   readonly body?: object | string;
   /** The ETag with its quotes. */
   readonly ifMatch?: string;
-  /** A bare uuid: the header gets its quotes. */
+  /** A bare uuid, which the header quotes. */
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A client of the admin API with one key. */
 export class AdminClient {
   constructor(
     readonly baseUrl: string,

@@ -64,7 +64,7 @@ export function signedHead({ key_id, sign }: Signer, over: Partial<SignedHead> =
   return { ...head, signature: sign(headText(head)) };
 }
 
-/** The follower's leaves of the events, and its state. */
+/** Returns the follower's leaves of the events, and its state. */
 export function ledgerOver(events: readonly LeafEvent[]) {
   const tree = new MerkleTree();
   const leaves = events.map((event, index): Leaf => {
@@ -75,12 +75,10 @@ export function ledgerOver(events: readonly LeafEvent[]) {
   return { state, leaves };
 }
 
-/** Heads as a table returns them. */
 export async function* stored(heads: readonly SignedHead[]): AsyncGenerator<SignedHead> {
   yield* heads;
 }
 
-/** Trusts every head. */
 export const TRUSTING: LedgerInputs['trust'] = { verify: () => null, trusts: () => true, findings: [] };
 
 export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -99,13 +97,11 @@ export async function checkLedger(
   return check.end();
 }
 
-/** The heads of a text with one in each line. */
 export function readHeads(text: string): SignedHead[] {
   const lines = text.split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as SignedHead);
 }
 
-/** The sizes of the heads in a file of AUDIT_HEADS_FILE. */
 export function headSizesIn(path: string): number[] {
   return readHeads(readFileSync(path, 'utf8')).map(({ size }) => size);
 }

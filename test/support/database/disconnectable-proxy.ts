@@ -6,9 +6,9 @@ export type Side = 'unsent' | 'unacknowledged';
 /** A proxy to PostgreSQL that can disconnect, at once or before the next response, or hang. */
 export class DisconnectableProxy {
   cutNextResponse = false;
-  /** Connections remain open and nothing passes: a server that hangs, a network that drops packets. */
+  /** Connections remain open and nothing passes, like a hanging server or a network that drops packets. */
   hangs = false;
-  /** It hangs from the next message with this text: before the server gets it, or before its response returns. */
+  /** Hangs from the next message with this text, before the server gets it or before its response returns. */
   hangAt: { readonly text: string; readonly side: Side } | null = null;
   private readonly sockets = new Set<Socket>();
   private server: Server | null = null;

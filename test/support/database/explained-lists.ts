@@ -18,7 +18,7 @@ export interface ListCost {
   readonly scans: readonly string[];
 }
 
-/** A database that records the plans of its queries as they ran. */
+/** A database that records its queries, which `cost` repeats to get their plans. */
 export class ExplainedLists {
   readonly database: Database;
   private queries: { readonly sql: string; readonly params: readonly unknown[] }[] = [];
@@ -31,7 +31,7 @@ export class ExplainedLists {
     this.database = Object.assign(Object.create(db.database) as Database, { query });
   }
 
-  /** The cost of all queries since the last call. */
+  /** Returns the cost of all queries since the previous call. */
   async cost(): Promise<ListCost> {
     const costs = await Promise.all(
       this.queries.splice(0).map(async ({ sql, params }) => {
@@ -55,7 +55,7 @@ function costOf(plan: PlanNode): ListCost {
   for (const node of nodes) nodes.push(...(node.Plans ?? []));
   const rowsOf = (node: PlanNode): number =>
     (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-  // A bitmap index scan hands its rows to a heap scan, which counts them.
+  // A bitmap index scan passes its rows to a heap scan, which counts them.
   const scans = nodes.filter(
     ({ 'Node Type': type }) =>
       / Scan$/.test(type) && !/^(Bitmap Index|Function|Subquery|CTE|Values)/.test(type),

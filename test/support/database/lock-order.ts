@@ -2,10 +2,7 @@ import { equal } from 'node:assert/strict';
 import { eventually } from '../eventually.js';
 import type { TestDatabase } from '../postgres.js';
 
-/**
- * Locks the least of these deliveries while `work` locks them all. Work that locks in the order of ids waits for it and
- * holds no other. `ids` are sorted.
- */
+/** Locks the first of the sorted `ids` while `work` locks all, and expects `work` to wait without a lock. */
 export async function expectOrderedLocks(
   { pool }: TestDatabase,
   ids: readonly string[],

@@ -42,24 +42,23 @@ export function operationsOf(document: Document): Operation[] {
   );
 }
 
-/** True for operations of merchants, which the clients have. */
+/** Returns true for operations of merchants, which the clients have. */
 export const isOfMerchants = ({ path }: Operation): boolean => /^\/(merchants\/)?v1\//.test(path);
 
-/** A page of the built site in Markdown, such as `reference/createUser`. Throws where the site is not built. */
+/** Reads a page of the built site in Markdown, such as `reference/createUser`. Throws if it is missing. */
 export function pageOf(name: string): string {
   const file = `${SITE}/${name}.md`;
   if (!existsSync(file)) throw new Error(`${file} is missing: npm run docs`);
   return readFileSync(file, 'utf8');
 }
 
-/** The text of a section without its heading. Fails where there is none. */
+/** Returns the text of a section without its heading. Throws if the section is missing. */
 export function sectionOf(markdown: string, heading: string): string {
   const [, section] = markdown.split(`\n## ${heading}\n`);
   if (section === undefined) throw new Error(`no section ${heading}`);
   return section.split(/\n## /)[0]!;
 }
 
-/** Blocks of code by the name of their language. */
 export function blocksOf(markdown: string): { readonly language: string; readonly code: string }[] {
   return [...markdown.matchAll(/^```(\w+)[^\n]*\n([\s\S]*?)\n```$/gm)].map(([, language, code]) => ({
     language: language!,
@@ -67,11 +66,10 @@ export function blocksOf(markdown: string): { readonly language: string; readonl
   }));
 }
 
-/** The first block of a language; null without one. */
 export const blockOf = (markdown: string, language: string): string | null =>
   blocksOf(markdown).find((each) => each.language === language)?.code ?? null;
 
-/** Head and JSON of a message of HTTP; null for an empty body. */
+/** Splits an HTTP message into head lines and JSON. The body is null if empty. */
 export function messageOf(block: string): { readonly head: readonly string[]; readonly body: unknown } {
   const [head, body] = block.split('\n\n');
   return { head: head!.split('\n'), body: body === undefined ? null : (JSON.parse(body) as unknown) };

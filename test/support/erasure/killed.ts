@@ -10,7 +10,7 @@ import { FREE_PORTS } from '../free-ports.js';
 
 export const [MAIN, CLI] = ['dist/main.js', 'dist/cli.js'] as const;
 
-/** Runs a process of the build, a worker for {@link MAIN}. Returns its exit code, or the signal that ended it. */
+/** Runs a process of the build, a worker for MAIN. Returns its exit code, or the signal that ended it. */
 export function runBuilt(app: TestApp, program: string, env: NodeJS.ProcessEnv, ...args: string[]) {
   const { databaseUrl, masterKey } = app.config;
   const dataDir = env['DATA_DIR'] ?? specFolder('killed');
@@ -36,7 +36,7 @@ export function runBuilt(app: TestApp, program: string, env: NodeJS.ProcessEnv, 
   return { child, ended: once(child, 'exit').then(([code, signal]: unknown[]) => signal ?? code) };
 }
 
-/** Starts a process of the admin API; resolves once its socket exists. */
+/** Starts a process of the admin API. Resolves once its socket exists. */
 export async function runAdmin(app: TestApp, env: NodeJS.ProcessEnv) {
   const dataDir = specFolder('admin');
   const base = { ROLES: 'admin', READ_YOUR_WRITES_MS: '15000' };

@@ -37,7 +37,7 @@ export interface Life {
   readonly payoutId: string;
   /** Repeats the request that created the user. */
   readonly createAgain: () => Promise<ApiResponse>;
-  /** Events of the person and of another one. */
+  /** Ids of events of the person and of another one. */
   readonly own: readonly string[];
   readonly others: readonly string[];
 }
@@ -55,7 +55,7 @@ export function newPerson(): Person {
   };
 }
 
-/** A user from the merchant's first event to a received payout. */
+/** Creates a user with everything from the merchant's first event to a received payout. */
 export async function live(app: TestApp, person = newPerson()): Promise<Life> {
   const { merchant } = app;
   const externalId = `crm-${randomUUID()}`;
@@ -91,7 +91,7 @@ export async function live(app: TestApp, person = newPerson()): Promise<Life> {
   return { person, id, externalId, wallet, payoutId, createAgain, own, others };
 }
 
-/** Takes all steps, with a stored image and a snapshot. */
+/** Completes all steps, with a stored image and a snapshot. */
 async function onboard({ app, merchant }: TestApp, person: Person, id: string): Promise<string> {
   const merchantId = merchant.credentials.apiKey;
   const bus = app.get(CommandBus);
@@ -116,7 +116,7 @@ async function onboard({ app, merchant }: TestApp, person: Person, id: string): 
   return done.json().user.issuer_wallet_address;
 }
 
-/** Stores a snapshot, as after a hundred events. */
+/** Stores a snapshot, which the service does after a hundred events. */
 async function keepSnapshot(app: TestApp['app'], id: string): Promise<void> {
   const stream = `onboarding-${id}`;
   const { state } = await app.get(CommandLoop, { strict: false }).load(onboarding, id);
@@ -134,7 +134,7 @@ export async function deactivate(app: TestApp, id: string): Promise<void> {
   });
 }
 
-/** Requests the erasure as the shell, has it approved, and waits until it is complete. */
+/** Requests the erasure from the shell, approves it, and waits until it is complete. */
 export async function erase(app: TestApp, id: string): Promise<void> {
   const args = ['users', 'erase', id, '--reason', 'request of the person'];
   const { operation } = await asShell<{ operation: { id: string } }>(app.config.dataDir, ...args);

@@ -7,13 +7,12 @@ import { readCopies } from '../../../src/platform/sealing/key-ring-store.js';
 import { associatedDataOfPersonalKey } from '../../../src/platform/sealing/personal-keys.js';
 import { keyId, Sealer } from '../../../src/platform/sealing/sealer.js';
 
-/** A searched text and its origin. */
 export interface Haystack {
   readonly where: string;
   readonly text: string;
 }
 
-/** Every table of the database as text, with bytes in hexadecimal. */
+/** Returns every table of the database as text, with bytes in hexadecimal. */
 export async function dumpOf(database: Pick<Database, 'query'>): Promise<Haystack[]> {
   const tables = await database.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
@@ -27,19 +26,18 @@ export async function dumpOf(database: Pick<Database, 'query'>): Promise<Haystac
   return dump;
 }
 
-/** Every file in a folder and below it. */
 export const filesIn = (folder: string): Haystack[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .map((where) => ({ where, text: readFileSync(where, 'latin1') }));
 
-/** The value in clear, in hexadecimal, and in base64 at each of its offsets. */
+/** Returns the value in clear, in hexadecimal, and in base64 at each of its offsets. */
 function formsOf(value: string | Buffer): readonly string[] {
   const bytes = Buffer.from(value);
   const inBase64 = [0, 1, 2].flatMap((shift) => {
     const whole = Buffer.concat([Buffer.alloc(shift), bytes]);
-    // Without characters that depend on the neighbours.
+    // Omits characters that depend on the neighbours.
     const from = Math.ceil((shift * 8) / 6);
     const text = whole.toString('base64').slice(from, Math.floor((whole.length * 8) / 6));
     return [text, text.replaceAll('+', '-').replaceAll('/', '_')];
@@ -48,7 +46,7 @@ function formsOf(value: string | Buffer): readonly string[] {
   return [...new Set([clear, clear.toLowerCase(), clear.toUpperCase(), bytes.toString('hex'), ...inBase64])];
 }
 
-/** The places where one of the values is found, in any form: `table: name of the value`. */
+/** Returns `<table>: <name of the value>` for each place of a value, in any form. */
 export function tracesOf(
   haystacks: readonly Haystack[],
   values: Readonly<Record<string, string | Buffer>>,
@@ -63,7 +61,7 @@ export function tracesOf(
 
 const SEALED = /s1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)/g;
 
-/** Everything in the database that keys of the ring or of persons open, with any associated data. */
+/** Returns everything in the database that keys of the ring or of persons open, with any associated data. */
 export async function openedOf(
   haystacks: readonly Haystack[],
   database: Pick<Database, 'query'>,
@@ -98,7 +96,7 @@ async function keysOf(database: Pick<Database, 'query'>, masterKey: string): Pro
   ];
 }
 
-/** Without authentication: GCM encrypts in counter mode, from 2 on. */
+/** Decrypts without authentication. GCM encrypts in counter mode, from 2 on. */
 function decrypted(key: Buffer, packed: string): string {
   const bytes = Buffer.from(packed, 'base64url');
   const counter = Buffer.concat([bytes.subarray(0, 12), Buffer.from([0, 0, 0, 2])]);

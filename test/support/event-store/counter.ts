@@ -24,7 +24,7 @@ export const phone = (key: string): Claim => ({
   message: 'is held',
 });
 
-/** Empty `metadata` by default, for tests that are not about causes. */
+/** A loop with empty `metadata` by default, for tests that are not about causes. */
 export class CauselessLoop extends CommandLoop {
   override execute<S, E extends DomainEvent>(
     aggregate: Aggregate<S, E>,
@@ -45,11 +45,10 @@ export function loopOver(store: EventStore): CauselessLoop {
   return new CauselessLoop(store, codec);
 }
 
-/** The same store with some methods replaced. */
 export const overridden = (inner: EventStore, methods: Partial<EventStore>): EventStore =>
   Object.assign(Object.create(inner) as EventStore, methods);
 
-/** A store whose calls can be held up, to interleave two processes in any order. */
+/** A store whose calls the scheduler delays, to interleave two processes in any order. */
 export function scheduled(inner: EventStore, scheduler: fc.Scheduler): EventStore {
   return overridden(inner, {
     commit: async (commit) => {

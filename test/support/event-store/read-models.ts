@@ -16,13 +16,12 @@ type Fact = readonly [type: string, data: JsonObject];
 interface View {
   readonly definition: SubscriptionDefinition;
   readonly tables: readonly string[];
-  /** The facts of one more row in each table. */
+  /** The facts that add a row to each table. */
   readonly facts: () => readonly Fact[];
-  /** Counts the rows that all tables have. */
+  /** SQL that counts the rows of all tables. */
   readonly count: string;
 }
 
-/** Every read model that a rebuild creates. */
 export const VIEWS: readonly View[] = [
   {
     definition: directoryProjection,

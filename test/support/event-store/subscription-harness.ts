@@ -21,7 +21,7 @@ import { storeConfig } from '../../../src/platform/config/config.js';
 
 export const RELEVANT = 'thing.relevant.v1';
 export const OTHER = 'thing.other.v1';
-/** A later version, which {@link SubscriptionHarness.process} knows only on request. */
+/** A later version, which only some processes support. */
 export const NEWER = 'thing.relevant.v2';
 
 /** The parts of one process that run subscriptions. */
@@ -31,13 +31,13 @@ interface SubscriptionProcess {
   readonly progress: SubscriptionProgress;
   readonly runner: SubscriptionRunner;
   readonly rebuild: ReadModelRebuild;
-  /** Measures as if it were `ms` later. */
+  /** Measures the lag `ms` later. */
   lagAfter(ms: number): SubscriptionLag;
 }
 
 /** One database with a read model `seen` in which no event may come twice, and any number of processes. */
 export class SubscriptionHarness {
-  /** The subscription under test; {@link begin} creates one for each test. */
+  /** The subscription under test, which `begin` creates for each test. */
   name = '';
   private count = 0;
   private readonly running: SubscriptionRunner[] = [];
@@ -58,7 +58,7 @@ export class SubscriptionHarness {
     return new SubscriptionHarness(database, writer, sealer);
   }
 
-  /** Creates a subscription whose checkpoint is the end of the log, so that events of other tests do not count. */
+  /** Creates a subscription at the end of the log, so that events of other tests do not count. */
   async begin(): Promise<void> {
     this.count += 1;
     this.name = `spec.${this.count}`;
@@ -70,7 +70,7 @@ export class SubscriptionHarness {
     await Promise.all(this.running.splice(0).map((runner) => runner.stop()));
   }
 
-  /** A process that knows {@link RELEVANT}, {@link OTHER} and the types of its definitions. */
+  /** A process that supports RELEVANT, OTHER and the types of its definitions. */
   process(...definitions: readonly SubscriptionDefinition[]): SubscriptionProcess {
     const store = new AuthenticEventStore(new PostgresEventStore(this.database.pool), this.sealer);
     return this.processOver(store, WAIT_MS, definitions);
@@ -101,7 +101,7 @@ export class SubscriptionHarness {
     };
   }
 
-  /** A definition that fails when it sees an event twice, so that repeats are not hidden. */
+  /** A definition that fails on a repeated event, so that repeats are not hidden. */
   view(extra: Partial<SubscriptionDefinition> = {}): SubscriptionDefinition {
     return { name: this.name, events: [RELEVANT], apply: (...args) => this.insert(...args), ...extra };
   }
@@ -113,7 +113,7 @@ export class SubscriptionHarness {
     );
   }
 
-  /** Writes events numbered from `from` on. Returns the position of the last. */
+  /** Writes events numbered from `from`. Returns the position of the last. */
   async write(count: number, type = RELEVANT, from = 0): Promise<string> {
     const events = Array.from({ length: count }, (_, n) => {
       return { id: newId(), type, data: { n: from + n }, metadata: {} };
@@ -124,7 +124,7 @@ export class SubscriptionHarness {
     return result.position!;
   }
 
-  /** Numbers of the events in the read model, in the order they were applied. */
+  /** Returns the numbers of the events in the read model, in order of application. */
   async applied(): Promise<number[]> {
     const { rows } = await this.database.pool.query<{ n: number }>(
       'select n from seen where name = $1 order by place',
@@ -136,7 +136,7 @@ export class SubscriptionHarness {
 
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
-/** One harness for the tests of a suite, each with its own subscription. `cleanup` is SQL that runs after each test. */
+/** One harness for a suite, with a subscription per test. `cleanup` is SQL that runs after each test. */
 export function withSubscriptions(use: (harness: SubscriptionHarness) => void, cleanup?: string): void {
   let harness: SubscriptionHarness;
   beforeAll(async () => use((harness = await SubscriptionHarness.open())));

@@ -9,9 +9,9 @@ interface ExchangeCredentials {
 export interface ExchangeCall {
   readonly method?: SignedCall['method'];
   readonly path: string;
-  /** Parameters besides `api_key` and `signature`; undefined ones are left out. */
+  /** Parameters besides `api_key` and `signature`. Undefined ones are omitted. */
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** The signed address: by default that of the query, or none for the list. Null: nothing is signed. */
+  /** The signed address, by default that of the query, or none for the list. Null signs nothing. */
   readonly signs?: string | null | undefined;
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ const LIST = '/v1/merchant/orders';
 export const exchangeSignature = (secret: string, withdrawAddress: string): string =>
   createHmac('sha256', secret).update(`withdraw_address=${withdrawAddress}`).digest('hex');
 
-/** `signature_v2` of a query (contract.md 21.8), without the service's code; ASCII only. */
+/** Computes `signature_v2` of an ASCII query (contract.md 21.8), without the service's code. */
 export function querySignature(
   secret: string,
   path: string,
@@ -36,7 +36,7 @@ export function querySignature(
     .digest('hex');
 }
 
-/** RFC 3986: everything but letters, digits and `-._~` is encoded. */
+/** Encodes everything but letters, digits and `-._~` (RFC 3986). */
 function escape(text: string): string {
   return text.replace(
     /[^A-Za-z0-9\-._~]/g,
@@ -44,7 +44,7 @@ function escape(text: string): string {
   );
 }
 
-/** A caller of the exchange API with its key, which signs where there is an address to sign. */
+/** A caller of the exchange API with its key. It signs if there is an address to sign. */
 export class ExchangeClient {
   constructor(
     readonly baseUrl: string,

@@ -10,7 +10,7 @@ export interface OrdersPage {
   readonly next_cursor: string | null;
 }
 
-/** The order of a response, which holds no notice. */
+/** Returns the order of a response, which contains no notice. */
 export function orderIn(response: ApiResponse, status = 200): OrderRecord {
   expect([response.status, response.text]).toEqual([status, expect.anything()]);
   const body = response.json<{ readonly order: OrderRecord }>();
@@ -18,7 +18,7 @@ export function orderIn(response: ApiResponse, status = 200): OrderRecord {
   return body.order;
 }
 
-/** `errors` by the names of the parameters at fault. */
+/** `errors` has the names of the invalid parameters. */
 export function expectProblem(response: ApiResponse, status: number, errors: object = {}): void {
   const { 'content-type': type, 'request-id': requestId } = response.headers;
   expect([response.status, type]).toEqual([status, 'application/problem+json; charset=utf-8']);

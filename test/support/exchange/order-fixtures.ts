@@ -52,7 +52,7 @@ export function orderFacts(more: Partial<OrderFacts>): OrderFacts {
   };
 }
 
-/** An order of 100 for 0.5, of an hour, and the events of its life. */
+/** An order of 100 for 0.5 with a validity of one hour, and the events of its life. */
 export const facts = orderFacts({
   order_id: 'o1',
   key_id: 'k1',
@@ -64,20 +64,19 @@ export const facts = orderFacts({
   provider_reference: 'r1',
   created_at: '2026-01-01T12:00:00.000Z',
 });
-/** Minutes after the order was created. */
+/** Returns a time `minutes` after the creation of the order. */
 export const minute = (minutes: number): string =>
   new Date(Date.parse(facts.created_at) + minutes * 60_000).toISOString();
 export const at = minute(10);
 export const DAY = 24 * 60;
 
-/** An event of a history without the webhooks' data of the order, which {@link historyOf} adds. */
+/** An event without the data of the order for webhooks, which `historyOf` adds. */
 type OrderCreated = OrderEventOf<'order.created.v1'>;
 export type UnpublishedEvent = OrderCreated | LaterOrderEvent;
 
 type Name = LaterOrderEvent['type'] extends `order.${infer Named}.v1` ? Named : never;
 type DataOf<Named extends Name> = Extract<LaterOrderEvent, { type: `order.${Named}.v1` }>['data'];
 
-/** A later event of the order. */
 export const event = <Named extends Name>(
   name: Named,
   data: Omit<DataOf<Named>, 'order_id' | 'at'>,
@@ -126,7 +125,6 @@ export const observing =
       state,
     );
   };
-/** Observes these deposits. */
 export const seeing = (...deposits: readonly Seen[]) => observing({ deposits });
 export const recordedOf = ({ type, data }: UnpublishedEvent, revision = 0): RecordedEvent => ({
   id: deriveId(data.order_id, String(revision)),
@@ -150,7 +148,7 @@ export const stateAfter = (...events: readonly UnpublishedEvent[]): ExistingOrde
   fold(order, historyOf(...events)) as ExistingOrder;
 export const recordAfter = (...events: readonly UnpublishedEvent[]) => orderRecord(stateAfter(...events));
 
-/** The spec of an order. Expected events are completed as by {@link historyOf}; exchange.webhooks.spec.ts has them in full. */
+/** The spec of an order. `historyOf` completes expected events (in full in exchange.webhooks.spec.ts). */
 export const given = (...before: readonly UnpublishedEvent[]) => ({
   when(decide: (state: OrderState) => readonly OrderEvent[]) {
     const decided = givenOf(order)(...historyOf(...before)).when(decide);

@@ -48,11 +48,11 @@ interface Kept {
 
 const NO_FAULTS = {
   isUnavailable: false,
-  /** By its own rules it settles and cancels nothing yet. */
+  /** True if settling and cancelling fail with `later`. */
   acceptsNothing: false,
   /** The validity of a quote in ms. */
   holdsMs: 3_600_000,
-  /** How far it knows everything ahead of the time, in ms. */
+  /** The time in ms by which `completeUntil` is ahead of the clock. */
   aheadMs: 0,
   /** The order for which `status` throws. */
   brokenOrder: null as string | null,
@@ -105,7 +105,7 @@ class MemoryProvider implements ExchangeProvider {
     Object.assign(this.faults, change);
   }
 
-  /** Resets it for the next test. */
+  /** Resets the provider for the next test. */
   recover(): void {
     this.set(NO_FAULTS);
     this.calls.length = 0;
@@ -149,7 +149,6 @@ const QUOTE = {
   maximum: '1000',
 };
 
-/** One process's part of orders. */
 export interface OrderProcess {
   readonly act: ActOnOrderHandler;
   readonly create: CreateOrderHandler;
@@ -188,7 +187,7 @@ export class OrderHarness {
     };
   }
 
-  /** A new order that the watch knows. */
+  /** Creates an order and adds it to the watch. */
   async order(process: OrderProcess): Promise<string> {
     const { order_id } = await process.create.execute(this.creation(randomUUID()));
     await this.follow();
@@ -215,7 +214,7 @@ export class OrderHarness {
         amount_from: null,
       },
       null,
-      // The response was lost, as after a crash on a store that does not carry it.
+      // Simulates a lost response, like after a crash on a store that does not carry it.
       new IdempotencyTicket(this.keyId, key),
       {},
     );
@@ -229,7 +228,7 @@ export class OrderHarness {
     return new ActOnOrder('refresh', { orderId, keyId: this.keyId }, {});
   }
 
-  /** Applies new events to the saga; with `from` null all of them again. */
+  /** Applies new events to the saga. If `from` is null, applies all of them again. */
   async follow(from: string | null = this.applied): Promise<void> {
     const events = await this.store.readAll(from, 10_000);
     await this.db.database.transaction((tx) => recordWatches(events, tx));

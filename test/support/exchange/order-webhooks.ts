@@ -7,7 +7,7 @@ interface OrderWebhook extends WebhookContent {
   readonly type: string;
 }
 
-/** Webhooks of an event of an order; null for types that are never sent. */
+/** Returns the webhooks of an order's event, or null for types that are never sent. */
 export function webhooksOf({ type, data }: OrderEvent): readonly OrderWebhook[] | null {
   const all: Readonly<Record<string, readonly Publication[]>> = ORDER_PUBLISHES;
   const sent = all[type]?.flatMap(({ type: sentAs, read }): OrderWebhook[] => {

@@ -24,7 +24,7 @@ export function signedBy(
   return { api_key: apiKey, withdraw_address: address, signature: exchangeSignature(secret, signs) };
 }
 
-/** A `signed_url` as the configuration creates it, valid for `lastsMs`. */
+/** A `signed_url` like that of the configuration, valid for `lastsMs`. */
 export function signedUrl(
   app: TestApp,
   { credentials: { apiKey, secret } }: ExchangeClient,
@@ -37,14 +37,13 @@ export function signedUrl(
   return `${payUrl(app)}/widget?${signedQuery(all, { secret, nonce, expiresAt })}`;
 }
 
-/** Today's orders that pages created for a user. */
+/** Returns today's orders that pages created for a user. */
 export async function ordersOf(app: TestApp, userId: string): Promise<Record<string, string>[]> {
   const day = new Date().toISOString().slice(0, 10);
   const list = await app.exchange.signing.list({ start_date: day, end_date: day, user_id: userId });
   return list.json<{ orders: Record<string, string>[] }>().orders;
 }
 
-/** Opens a page as a browser does. */
 export const navigate = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
   fetch(url, { headers: { accept: 'text/html', ...headers } });
 

@@ -19,10 +19,9 @@ export interface ProviderCall {
   readonly bytes: Buffer;
 }
 
-/** A status and a body; null: no body. */
+/** Status and body; null for no body. */
 export type Response = readonly [number, Record<string, unknown> | null];
 
-/** The refusal of a request, with the status and the body of the response. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -36,15 +35,14 @@ export class Refusal extends Error {
 export abstract class ProviderServer extends LocalServer {
   /** `METHOD path` of each request. */
   readonly requests: string[] = [];
-  /** The faults of the next requests, in order. */
   faults: Fault[] = [];
-  /** The fault of every request after these. */
+  /** The fault of every later request. */
   always: Fault = null;
   /** Changes a response by the object and `METHOD path`. */
   lie: (reported: Record<string, unknown>, request: string) => unknown = (reported) => reported;
   /** Awaited before a request is read. */
   before: (request: string) => Promise<void> | void = () => undefined;
-  /** The leading part of its paths, which {@link requests} and the others leave out. */
+  /** The leading part of its paths, which `requests` and the others omit. */
   protected readonly base: string = '';
   private passed = 0;
 
@@ -52,12 +50,10 @@ export abstract class ProviderServer extends LocalServer {
     return Date.now() + this.passed;
   }
 
-  /** Advances its clock. */
   advance(ms: number): void {
     this.passed += ms;
   }
 
-  /** Resets it for the next test. */
   recover(): void {
     this.faults = [];
     this.always = null;
@@ -67,7 +63,7 @@ export abstract class ProviderServer extends LocalServer {
     this.passed = 0;
   }
 
-  /** May throw a {@link Refusal}. */
+  /** May throw a Refusal. */
   protected abstract respondTo(call: ProviderCall): Response | Promise<Response>;
 
   protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {

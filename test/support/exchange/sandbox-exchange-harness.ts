@@ -18,7 +18,7 @@ export interface TestOrder extends Pick<AgreedOrder, 'order_id' | 'provider_refe
   readonly address: string;
 }
 
-/** The sandbox provider with a database and a chain of its own, behind a node that can fail. */
+/** The sandbox provider with a separate database and chain, behind a node that can fail. */
 export class SandboxExchangeHarness {
   private readonly sealer = new Sealer(randomBytes(32));
   private readonly chains: DevChain[] = [];
@@ -40,13 +40,12 @@ export class SandboxExchangeHarness {
     return new SandboxExchangeHarness(chain, await TestNode.start(chain.rpcUrl), db, settings);
   }
 
-  /** The provider of another process. */
+  /** Opens the provider as another process. */
   open(): SandboxProvider {
     const { chain, orders, config } = this.parts();
     return new SandboxProvider(config, systemClock, orders, chain, this.sealer);
   }
 
-  /** Starts a watch for deposits. */
   watch(): void {
     const { chain, orders, config } = this.parts();
     const watch = new DepositWatch(config, chain, orders);

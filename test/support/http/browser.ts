@@ -24,17 +24,15 @@ const ARGS = [
 ];
 export const SIZES = { desktop: { width: 1000, height: 820 }, phone: { width: 375, height: 740 } } as const;
 
-/** The path of a Chromium: CHROMIUM, or the installed one; null where there is none. */
+/** Returns the path of CHROMIUM or of an installed Chromium, or null. */
 const findChromium = (): string | null => process.env['CHROMIUM'] ?? systemProgram('chromium');
 
 export const canBrowse = (): boolean => findChromium() !== null;
 
-/** A page with its problems: console errors, exceptions, violations of its policy, requests elsewhere. */
+/** A page with its problems: console errors, exceptions, violations of its policy, external requests. */
 export interface WatchedPage<Where extends Page | Frame = Page> {
   readonly page: Where;
-  /**
-   * Empty on a page that behaves. Refused step calls (4xx) are no problem. A test that provokes something empties it.
-   */
+  /** A test that provokes problems empties this list. Refused step calls (4xx) do not count. */
   readonly problems: string[];
 }
 
@@ -48,7 +46,7 @@ export class TestBrowser {
       this.browser = await chromium.launch({ executablePath, headless: true, args: ARGS });
   }
 
-  /** A page of a new visitor, who may send requests to `origins` alone. */
+  /** Opens a page for a new visitor, who may send requests to `origins` alone. */
   async visit(origins: readonly string[], options: BrowserContextOptions = {}): Promise<WatchedPage> {
     const context = await this.browser!.newContext({
       locale: 'en-US',
@@ -72,7 +70,7 @@ export class TestBrowser {
     return visit;
   }
 
-  /** Ends all visits. Fails when one of them had a problem. */
+  /** Ends all visits. Fails if one of them had a problem. */
   async leave(): Promise<void> {
     const visits = this.visits.splice(0);
     await Promise.all(visits.map(({ page }) => page.context().close()));
@@ -87,7 +85,7 @@ export class TestBrowser {
   }
 }
 
-/** A browser for the tests of a file or a `describe`. Each test ends its visits, which may have logged no problems. */
+/** A browser for the tests of a file or a `describe`. A visit ends with its test, without problems. */
 export function onTestBrowser(): TestBrowser {
   const browser = new TestBrowser();
   beforeAll(() => browser.start());
@@ -140,7 +138,7 @@ export class Reader<
     return this.page.getByLabel(this.says(key, values), { exact: true });
   }
 
-  /** Waits until the focus is on a match: it follows the page once that is painted. */
+  /** Waits until the focus is on a match, because the focus follows the page once it is painted. */
   async focused(selector: string): Promise<void> {
     await this.page.locator(`${selector}:focus`).waitFor();
   }

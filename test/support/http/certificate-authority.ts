@@ -9,7 +9,7 @@ export interface KeyAndCertificate {
 
 export interface Subject {
   readonly name: string;
-  /** Addresses and host names; by default its name alone, none for an authority. */
+  /** Addresses and host names; by default the name alone, none for an authority. */
   readonly hosts?: readonly string[];
   /** Days from now. */
   readonly valid?: readonly [from: number, to: number];
@@ -35,7 +35,7 @@ export function newPair(): { readonly publicKey: string; readonly privateKey: st
   });
 }
 
-/** A certificate of an authority or of a server, client or both; self-signed without an issuer. PEM. */
+/** Issues a PEM certificate for an authority, a server, a client or both, self-signed without `issuer`. */
 export function issue(pair: Pair, subject: Subject, issuer?: Issued): Issued {
   const { name, authority = false, hosts = authority ? [] : [name], valid = [-1, 30] } = subject;
   const privateKey = forge.pki.privateKeyFromPem(pair.privateKey) as forge.pki.rsa.PrivateKey;

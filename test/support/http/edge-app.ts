@@ -61,7 +61,7 @@ class ListOfThings {
   page_size!: number;
 }
 
-/** Records the effects of the routes below; `hold` keeps requests to /slow pending. */
+/** Records the effects of the routes below. `hold` keeps requests to /slow pending. */
 class Probe {
   runs = 0;
   private gate: Promise<void> = Promise.resolve();
@@ -78,7 +78,7 @@ class Probe {
   }
 }
 
-/** Routes that use every way to respond at the edge. */
+/** Routes that respond in every way that the edge supports. */
 @Controller('merchants/v1/probe')
 class ProbeController {
   constructor(
@@ -103,7 +103,7 @@ class ProbeController {
     return { id };
   }
 
-  /** The response goes with a commit, as in every use case that writes events. */
+  /** Commits the response with the events, like every use case that writes events. */
   @Post('commit')
   @StoresResponseWithEvents()
   async commit(@Ticket() ticket: IdempotencyTicket, @Body() body: { fail?: string }): Promise<Reply> {
@@ -154,7 +154,7 @@ class ProbeController {
 
 export type EdgeApp = Awaited<ReturnType<typeof startEdgeApp>>;
 
-/** An edge and its database for the tests of a file or a `describe`. It has its members once `beforeAll` has run. */
+/** An edge and its database for the tests of a file or a `describe`. `beforeAll` sets its members. */
 export function onEdgeApp(
   env: Readonly<Record<string, string>> = {},
 ): EdgeApp & { readonly db: TestDatabase } {
@@ -170,7 +170,7 @@ export function onEdgeApp(
   return edge;
 }
 
-/** The edge alone, over real sockets and a real database, with routes that record its effects. */
+/** Starts the edge alone, over real sockets and a real database, with routes that record its effects. */
 export async function startEdgeApp(database: Database, env: Readonly<Record<string, string>> = {}) {
   const config = readConfig({ LOG_LEVEL: 'silent', ...env });
   /** Merchants by their svc-api-key. */
@@ -220,6 +220,6 @@ export async function startEdgeApp(database: Database, env: Readonly<Record<stri
   };
 }
 
-/** The database outlives the app of one spec. */
+/** Prevents the app of one spec from closing the shared database. */
 const unclosed = (database: Database): Database =>
   Object.create(database, { onApplicationShutdown: { value: () => undefined } }) as Database;

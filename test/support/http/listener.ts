@@ -20,7 +20,7 @@ interface PrintedDelivery {
   readonly body: { readonly data: Record<string, unknown> };
 }
 
-/** A folder as of a running sandbox with this app, its first merchant, and the signing exchange key. */
+/** Creates the folder of a sandbox with this app, its first merchant, and the signing exchange key. */
 export function sandboxFolderOf(app: TestApp): string {
   const folder = specFolder('sandbox');
   const { apiKey, privateKey } = app.merchant.credentials;
@@ -36,14 +36,14 @@ export function sandboxFolderOf(app: TestApp): string {
   return folder;
 }
 
-/** `npm run webhooks:listen` as a separate process, or another program that listens as it does. */
+/** `npm run webhooks:listen` as a separate process, or another program that listens in the same way. */
 export class Listener extends TestProcess {
   constructor(dataDir: string, args: readonly string[], program: readonly string[] = [SCRIPT]) {
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: dataDir };
     super(process.execPath, [...program, ...args], { env });
   }
 
-  /** Resolves to its URL once it listens. */
+  /** Resolves to the URL once it listens. */
   ready(): Promise<string> {
     return eventually(() => {
       if (this.child.exitCode !== null) throw new Error(this.text);
@@ -52,7 +52,6 @@ export class Listener extends TestProcess {
     });
   }
 
-  /** The output of `--json`, once it has `count` lines. */
   printed(count: number): Promise<PrintedDelivery[]> {
     return eventually(() => {
       const lines = this.output.split('\n').slice(0, -1);

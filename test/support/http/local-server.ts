@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server on loopback in place of an external one: it can shut down and restart on the same port. */
+/** A server on loopback in place of an external one. It can shut down and restart on the same port. */
 export abstract class LocalServer {
   protected port = 0;
   private server: Server | null = null;
@@ -26,7 +26,6 @@ export abstract class LocalServer {
     await new Promise((resolve) => server.close(resolve));
   }
 
-  /** Ends every connection without a response. */
   protected disconnect(): void {
     this.server?.closeAllConnections();
   }

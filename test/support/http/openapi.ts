@@ -14,10 +14,9 @@ interface Document {
   readonly components: { readonly responses: Readonly<Record<string, Described>> };
 }
 
-/** By the text of the document, which most suites of a worker share. */
+/** Checkers by the text of the document, which most suites of a worker share. */
 const checkers = new Map<string, ContractChecker>();
 
-/** Compares responses with the OpenAPI document. */
 export class ContractChecker {
   private readonly ajv: Ajv2020;
   private readonly validators = new Map<string, ValidateFunction>();
@@ -28,7 +27,7 @@ export class ContractChecker {
     this.ajv.addSchema({ ...(closed(document) as object), $id: 'contract' });
   }
 
-  /** The checker of a running service, from its own `/openapi.json`. */
+  /** Creates the checker of a running service from its `/openapi.json`. */
   static async of(baseUrl: string): Promise<ContractChecker> {
     const text = await (await fetch(`${baseUrl}/openapi.json`)).text();
     const checker = checkers.get(text) ?? new ContractChecker(JSON.parse(text) as Document);
@@ -36,10 +35,7 @@ export class ContractChecker {
     return checker;
   }
 
-  /**
-   * Throws unless the document describes this status of the operation, and media type and body match. `path` is the
-   * called one, or the template of the document.
-   */
+  /** Throws unless the document describes status, media type and body. `path` is called or a template. */
   expect(method: string, path: string, response: ApiResponse): void {
     const template = this.templateOf(path);
     const verb = method.toLowerCase();
@@ -94,7 +90,6 @@ export class ContractChecker {
     return validate;
   }
 
-  /** Returns whether the document has the path, with any method. */
   describes(path: string): boolean {
     return this.findTemplate(path) !== undefined;
   }
@@ -105,7 +100,7 @@ export class ContractChecker {
     return found;
   }
 
-  /** Literal paths win over templates, as they do in the router. */
+  /** Literal paths precede templates, like in the router. */
   private findTemplate(path: string): string | undefined {
     const bare = path.split('?')[0] ?? path;
     if (this.document.paths[bare] !== undefined) return bare;
@@ -115,10 +110,7 @@ export class ContractChecker {
   }
 }
 
-/**
- * v1 only grows: the document lets responses have unknown members, so that present clients remain valid. This service
- * may have none.
- */
+/** Forbids unknown members. The document allows them, so that clients accept later versions of v1. */
 export function closed(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(closed);
   if (typeof part !== 'object' || part === null) return part;
@@ -126,13 +118,10 @@ export function closed(part: unknown): unknown {
   return 'properties' in inner ? { additionalProperties: false, ...inner } : inner;
 }
 
-/** Served besides the API, and documented in prose only. */
+/** Routes that are documented in prose only. */
 const UNDOCUMENTED = ['GET /docs', 'GET /docs/*', 'GET /icons/:file'];
 
-/**
- * Differences between the routes of an app (`adapter.routes.all`) and its document, as `GET
- * /merchants/v1/users/:id`; both lists are empty when they agree. HEAD comes with GET automatically.
- */
+/** Compares `adapter.routes.all` with a document, as `GET /merchants/v1/users/:id`. GET includes HEAD. */
 export function routeDifferences(
   routes: readonly { readonly method: string; readonly url: string }[],
   document: Document,

@@ -23,7 +23,7 @@ export async function createPortalSession(
 
 /** The browser of a person at the portal. */
 export class PortalBrowser extends CookieClient {
-  /** The browser of a person who opened the link. Throws when the link does not work. */
+  /** Opens the link in a new browser. Throws if the link does not work. */
   static async enter(url: string): Promise<PortalBrowser> {
     const browser = new PortalBrowser(new URL(url).origin);
     const response = await browser.openLink(url);
@@ -31,7 +31,7 @@ export class PortalBrowser extends CookieClient {
     return browser;
   }
 
-  /** Posts the code in the fragment, as the page does. */
+  /** Posts the code in the fragment, like the page. */
   openLink(url: string, headers: Record<string, string> = {}): Promise<ApiResponse> {
     return this.post('/session', { code: new URL(url).hash.slice(1) }, headers);
   }
@@ -49,7 +49,6 @@ export class PortalBrowser extends CookieClient {
     return this.call(path, { method, body, headers });
   }
 
-  /** The value of the cookie of its session. */
   get token(): string {
     return this.cookie('portal')!;
   }

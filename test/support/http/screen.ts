@@ -10,8 +10,8 @@ const COLOURS = `{ ${REPORT}, runOnly: { type: 'rule', values: ['color-contrast'
 const NO_COLOURS = `{ ${REPORT}, rules: { 'color-contrast': { enabled: false }, 'link-in-text-block': { enabled: false } } }`;
 
 /**
- * Verifies a screen: axe-core finds nothing in light and in dark mode, and the screen fits its width. `colours` is
- * false where the same colours were verified at another width.
+ * Verifies with axe-core in light and dark mode, and that the screen fits its width. `colours` is false if
+ * the same colours were verified at another width.
  */
 export async function checkScreen(where: Page | Frame, colours = true): Promise<void> {
   const tab = tabOf(where);
@@ -44,7 +44,7 @@ async function expectNoViolations(where: Page | Frame, options: string): Promise
   deepEqual(found, []);
 }
 
-/** The height of the content, where the page reports it, or of the document. */
+/** The height of the content if the page reports it, or else of the document. */
 const HEIGHT = `(() => {
   const ends = [...document.querySelectorAll('.frame main > *, .frame .side')].map(
     (each) => each.getBoundingClientRect().bottom + scrollY,
@@ -60,7 +60,7 @@ interface PictureOptions {
   readonly maxHeight?: number;
 }
 
-/** Keeps a picture of a screen for the documents, as `docs/images/<name>.png`; only with PICTURES set. */
+/** Saves a picture for the documents, as `docs/images/<name>.png`, only if PICTURES is set. */
 export async function keepPicture(
   where: Page | Frame,
   name: string,
@@ -73,7 +73,7 @@ export async function keepPicture(
   const at = { width: width ?? before.width, height: before.height };
   if (dark) await page.emulateMedia({ colorScheme: 'dark' });
   await page.setViewportSize(at);
-  // A picture of the full page would be as on a device without touch.
+  // A picture of the full page would be that of a device without touch.
   const full = await page.evaluate<number>(HEIGHT);
   await page.setViewportSize({ ...at, height: Math.min(maxHeight, full) });
   await page.screenshot({ path: `docs/images/${name}.png`, animations: 'disabled' });

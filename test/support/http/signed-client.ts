@@ -8,17 +8,15 @@ export interface Credentials {
 
 export interface SignedCall {
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Path and query string, as sent. */
   readonly path: string;
-  /** An object is sent as JSON; text and bytes as they are. */
+  /** An object is sent as JSON, text and bytes unchanged. */
   readonly body?: object | string | Buffer;
-  /** A bare uuid: the header gets its quotes. */
+  /** A bare uuid, which the header quotes. */
   readonly idempotencyKey?: string;
-  /** Headers over the signed ones; null omits one. */
+  /** Headers that override the signed ones; null omits one. */
   readonly headers?: Readonly<Record<string, string | null>>;
   /** Seconds to add to the present time. */
   readonly timeShift?: number;
-  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
@@ -27,12 +25,12 @@ export interface ApiResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** The exact text of the body. */
   readonly text: string;
-  /** The parsed body. Throws when it is no JSON. Clients check its form against the OpenAPI document. */
+  /** The parsed body. Throws if it is not JSON. Clients check its form against the OpenAPI document. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   json<T = any>(): T;
 }
 
-/** A merchant's own client: it signs by contract.md 2.2, without the service's code. */
+/** A merchant's client, which signs by contract.md 2.2 without the service's code. */
 export class SignedClient {
   constructor(
     readonly baseUrl: string,
@@ -63,7 +61,7 @@ export class SignedClient {
   }
 }
 
-/** One request without a signature. */
+/** Sends one request without a signature. */
 export async function send(
   url: string,
   options: {
@@ -89,7 +87,7 @@ function bytesOf(body: SignedCall['body']): Buffer | undefined {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Signs by contract.md 2.2: timestamp, method, path without query, body. */
+/** Signs timestamp, method, path without query, and body (contract.md 2.2). */
 export function signingHeaders(
   credentials: Credentials,
   method: string,

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { PREFIX, sweepOrphans } from './test-run.mjs';
 
 /**
- * Creates the folder of the run. The first spec that needs a database or a chain starts them (postgres.ts, chain.ts),
- * so that a run of pure specs starts no server.
+ * Creates the folder of the run. A run of pure specs starts no server: the first spec that needs a database
+ * or a chain starts it (postgres.ts, chain.ts).
  */
 export default async function globalSetup() {
   await sweepOrphans();
   const folder = mkdtempSync(join(tmpdir(), PREFIX));
-  // PostgreSQL may run as another user here, who has to pass through.
+  // PostgreSQL may run as another user, who needs access to its folder below.
   chmodSync(folder, 0o711);
   writeFileSync(join(folder, 'run.pid'), String(process.pid));
   process.env.DISBURSE_TEST_RUN = folder;

@@ -1,4 +1,4 @@
-// The imports of @jest/globals in suites. Shared modules outlive a suite and get the current suite's.
+// The imports of @jest/globals in suites. Shared modules outlive a suite and get those of the current suite.
 export { jestExpect as expect } from '@jest/expect';
 
 const ofSuite = (name) =>

@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto';
 import Sequencer from '@jest/test-sequencer';
 
-/** From the slowest suites to the specs: the last suite to begin runs alone. */
+/** The slowest suites come first, because the last suite to begin runs alone. */
 const LONGEST_FIRST = [
   /chaos[a-z-]*\.e2e\.ts$/,
   /(-kill|pay-widget[a-z-]*|onboarding-(page|review)[a-z-]*|start|extending)(\.extended)?\.(e2e|spec)\.ts$/,
   /\.e2e\.ts$/,
 ];
 
-/**
- * Sorts within these by known duration, as Jest does. DISBURSE_TEST_ORDER is `reverse` or the seed of another order.
- */
+/** Sorts each group by known duration. DISBURSE_TEST_ORDER is `reverse` or the seed of another order. */
 export default class LongestFirst extends Sequencer {
   sort(tests) {
     const rank = ({ path }) => [...LONGEST_FIRST, /./].findIndex((each) => each.test(path));

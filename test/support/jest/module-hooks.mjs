@@ -1,4 +1,4 @@
-// Module hooks of Node for suites: swc compiles TypeScript with the settings of the build, cached by content.
+// Module hooks of Node for suites. swc compiles TypeScript with the settings of the build, cached by content.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const settings = JSON.parse(readFileSync(join(ROOT, '.swcrc'), 'utf8'));
 const options = { ...settings, swcrc: false, exclude: [], module: { type: 'es6' }, sourceMaps: 'inline' };
 const SALT = JSON.stringify({ version, ...options });
 
-/** Sources import `./x.js` where `./x.ts` is, as tsc demands. */
+/** Resolves `./x.js` to `./x.ts`, because tsc demands such imports. */
 export async function resolve(specifier, context, next) {
   if (specifier === '@jest/globals')
     return { url: new URL('globals.mjs', import.meta.url).href, shortCircuit: true };

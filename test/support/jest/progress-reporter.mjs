@@ -6,7 +6,7 @@ import { elapsed, printLine, printOn, red, steps } from '../../../scripts/lib/te
 const LINE_EVERY_MS = 30_000;
 const STEP = 'Tests';
 
-/** A Jest reporter: progress in one line, each failure as it happens, and a summary that fits on a screen. */
+/** A Jest reporter: progress in one line, each failure at once, and a summary that fits on a screen. */
 export default class ProgressReporter {
   #began = performance.now();
   #done = 0;
@@ -72,7 +72,7 @@ export default class ProgressReporter {
   }
 }
 
-/** Writes the counts for scripts/test.mjs to the file that it names. */
+/** Writes the counts to the file that scripts/test.mjs names. */
 function writeResult({ numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuites }, failed) {
   const file = process.env.DISBURSE_TEST_RESULT;
   if (file === undefined) return;
@@ -88,7 +88,7 @@ function writeResult({ numPassedTests, numFailedTests, numPendingTests, numRunti
   renameSync(`${file}.new`, file);
 }
 
-/** The programs that suites did not find (system-program.ts). */
+/** Lists the programs that suites did not find (system-program.ts). */
 function leftOutNames() {
   const folder = join(process.env.DISBURSE_TEST_RUN ?? '', 'left-out');
   return existsSync(folder) ? readdirSync(folder).sort() : [];

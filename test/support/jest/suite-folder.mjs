@@ -13,14 +13,14 @@ ChildProcess.prototype.spawn = function (...args) {
 };
 
 /**
- * Ends everything that a suite has spawned, also after a failure: its child processes with their descendants, and
- * servers in sessions of their own, which work in a folder of the suite.
+ * Ends everything that a suite has spawned, also after a failure. These are its child processes with their
+ * descendants, and servers in separate sessions, which work in a folder of the suite.
  */
 export class SuiteFolder {
   create(env) {
     spawned = [];
     this.path = mkdtempSync(join(process.env.DISBURSE_TEST_RUN, 'suite-'));
-    // PostgreSQL may run as another user here, who has to pass through.
+    // PostgreSQL may run as another user, who needs access to its folder below.
     chmodSync(this.path, 0o711);
     env.DISBURSE_TEST_SUITE = this.path;
   }

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const PREFIX = 'disburse-test-';
 
-/** Removes the leftovers of killed runs. */
 export async function sweepOrphans() {
   for (const name of readdirSync(tmpdir())) {
     if (!name.startsWith(PREFIX)) continue;
@@ -15,7 +14,7 @@ export async function sweepOrphans() {
   }
 }
 
-/** Kills every process that works inside the folder, then deletes it: nothing in there needs a clean shutdown. */
+/** Kills every process that works inside the folder and deletes it. None needs a clean shutdown. */
 export async function removeRun(folder) {
   const servers = processesIn(folder);
   for (const pid of servers) kill(pid);
@@ -23,10 +22,7 @@ export async function removeRun(folder) {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 
-/**
- * Kills the child processes and their descendants, except servers of the whole run, which work in the folder of the run
- * and outside that of the suite.
- */
+/** Kills the children and their descendants, except servers in the run's folder outside the suite's. */
 export async function killSpawned(children, run, suite) {
   const ofRun = new Set(processesIn(run));
   for (const pid of processesIn(suite)) ofRun.delete(pid);
@@ -40,8 +36,8 @@ export async function killSpawned(children, run, suite) {
 }
 
 /**
- * The processes and their descendants; the processes alone without /proc. It leaves out `except` and their forks:
- * PostgreSQL starts again when one of its processes is killed.
+ * Returns the processes and their descendants, or the processes alone without /proc. Omits `except` and their
+ * forks, because PostgreSQL restarts when one of its processes is killed.
  */
 export function descendantsOf(pids, except = new Set()) {
   const found = pids.filter((pid) => !except.has(pid));
@@ -74,7 +70,7 @@ export function processesIn(folder) {
   });
 }
 
-/** The pids that servers recorded, where there is no /proc. */
+/** Returns the pids that servers recorded, if there is no /proc. */
 function pidFiles(folder) {
   const files = readdirSync(folder, { recursive: true }).map((name) => join(folder, name));
   return files.flatMap((file) => {
@@ -93,7 +89,7 @@ function isAlive(pid) {
   }
 }
 
-/** A killed child whose parent has not reaped it yet counts as ended. */
+/** A killed child that its parent has not reaped yet counts as ended. */
 function isZombie(pid) {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].startsWith('Z');

@@ -6,7 +6,7 @@ export function segment(marker: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** A JPEG of one frame and an empty scan, behind so many bytes of comment. */
+/** A JPEG of one frame and an empty scan, after `comment` bytes of comment. */
 export function jpegOf(width: number, height: number, comment = 1000): Buffer {
   const frame = Buffer.from([8, 0, 0, 0, 0, 1, 1, 0x11, 0]);
   frame.writeUInt16BE(height, 1);
@@ -18,7 +18,7 @@ export function jpegOf(width: number, height: number, comment = 1000): Buffer {
 
 export const JPEG = jpegOf(240, 200);
 
-/** As large as a camera's picture. */
+/** The size of a camera's picture. */
 export const PHOTO = jpegOf(240, 200, 40_000);
 
 /** The signature and the header of a PNG. */

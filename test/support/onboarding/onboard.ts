@@ -35,7 +35,7 @@ const DETAILS = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1815
 
 let phones = 0;
 
-/** A user whose details are confirmed, by the commands of the page. */
+/** Creates a user and confirms the details by the commands of the page. */
 export async function confirmed(
   people: Onboarders,
   lastName = DETAILS.last_name,
@@ -54,7 +54,7 @@ export async function confirmed(
   return userId;
 }
 
-/** A user who submitted their identity, with the images of every verification. */
+/** Creates a user who has submitted their identity, with the images of every verification. */
 export async function submitted(
   people: Onboarders,
   lastName = DETAILS.last_name,
@@ -72,7 +72,7 @@ export async function onboardingOf(people: Onboarders, userId: string): Promise<
   return (await loop.load(onboarding, userId)).state;
 }
 
-/** Types of all events of the user's onboarding, without `onboarding.`. */
+/** Returns types of all events of the user's onboarding, without `onboarding.`. */
 export async function eventsOf(people: Onboarders, userId: string): Promise<string[]> {
   const rows = await people.database.query<{ type: string }>(
     'select type from event_store.events where stream = $1 order by position',

@@ -10,7 +10,6 @@ export class Person<Where extends Page | Frame = Page> extends Reader<Messages, 
     super(visit, MESSAGES[locale], { merchant: 'Test merchant', age: 18 });
   }
 
-  /** The error of a field, or null. */
   errorOf(key: keyof Messages): Promise<string | null> {
     return this.field(key).evaluate((input) => {
       const error = input.ownerDocument.getElementById(`${input.id}-error`);
@@ -57,7 +56,6 @@ export class Person<Where extends Page | Frame = Page> extends Reader<Messages, 
     await this.field('birthYearLabel').fill(year);
   }
 
-  /** Waits for the error of the date of birth. */
   async birthError(key: keyof Messages): Promise<void> {
     await this.page.locator('#birth-error', { hasText: this.says(key) }).waitFor();
   }
@@ -67,7 +65,7 @@ export class Person<Where extends Page | Frame = Page> extends Reader<Messages, 
     await this.page.getByRole('radio', { name: this.says(document) }).check();
   }
 
-  /** One photo by the camera, from the live picture on. */
+  /** Photographs with the camera, beginning with the live picture. */
   async photograph(title: keyof Messages): Promise<void> {
     await this.heading(title);
     await this.page.locator('.outline').waitFor();
@@ -76,7 +74,7 @@ export class Person<Where extends Page | Frame = Page> extends Reader<Messages, 
     await this.press('captureUse');
   }
 
-  /** Takes all photos of a passport by the camera and sends them. */
+  /** Sends all photos of a passport by the camera. */
   async showPassport(): Promise<void> {
     await this.choose('documentsPassport');
     await this.press('documentsBegin');
@@ -85,7 +83,6 @@ export class Person<Where extends Page | Frame = Page> extends Reader<Messages, 
     await this.press('documentsSubmit');
   }
 
-  /** Sends the samples of the sandbox. */
   async showSamples(): Promise<void> {
     await this.choose('documentsPassport');
     await this.press('documentsBegin');

@@ -16,7 +16,7 @@ export interface NewUser extends Visitor {
   readonly email: string;
 }
 
-/** A person who opened the onboarding page in a tab of their own. */
+/** A person who opened the onboarding page in a separate tab. */
 export interface Visit extends WatchedPage {
   readonly person: Person;
   readonly user: NewUser;
@@ -29,7 +29,7 @@ interface VisitOptions {
   readonly query?: Readonly<Record<string, string>>;
   /** Origins of requests besides the page's own. */
   readonly origins?: readonly string[];
-  /** The stage at which this tab opens; the steps before are done without the page. */
+  /** The stage at which this tab opens. Earlier steps are done without the page. */
   readonly at?: Stage;
   readonly lastName?: string;
   /** Runs before the page is opened. */
@@ -49,7 +49,6 @@ export class OnboardingPages {
     return pageUrl(this.app.app);
   }
 
-  /** Creates a user as a merchant, through the signed API. */
   async createUser(): Promise<NewUser> {
     const phone = randomPhone();
     const email = `ada.${phone.slice(1)}@example.com`;
@@ -64,7 +63,7 @@ export class OnboardingPages {
     return `${this.url}/onboarding?${new URLSearchParams({ ...ids, ...query }).toString()}`;
   }
 
-  /** A new user at the first step, or at a later one; the camera may be used unless `options` say otherwise. */
+  /** Creates a user at the first step, or a later one. The camera is permitted unless `options` forbid it. */
   async open(locale: Locale, given: VisitOptions = {}): Promise<Visit> {
     const { options, query, origins = [], at = 'phone', lastName, before } = given;
     const user = await this.createUser();
@@ -81,7 +80,7 @@ export class OnboardingPages {
     return visit;
   }
 
-  /** The page of a new user in a frame of a shop, which records its messages. */
+  /** Opens the page of a new user in a frame of a shop, which records its messages. */
   async openFramed(locale: Locale, { allow, query, script }: FrameOptions = {}) {
     const user = await this.createUser();
     const address = this.addressOf(user, query);
@@ -110,7 +109,7 @@ export class OnboardingPages {
     for (const site of this.sites) site.close();
   }
 
-  /** The origin of a site with one page. For a browser `localhost` and `127.0.0.1` are different sites. */
+  /** Serves one page. `localhost` and `127.0.0.1` are different sites for a browser. */
   private async serve(html: string): Promise<string> {
     const site = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));
     this.sites.push(site);
@@ -119,7 +118,7 @@ export class OnboardingPages {
   }
 }
 
-/** Takes the steps before `at`, and opens the tab there. */
+/** Completes the steps before `at`, and opens the tab there. */
 async function begin(
   { page, user }: Pick<Visit, 'page' | 'user'>,
   at: Stage,
@@ -140,11 +139,10 @@ async function begin(
 interface FrameOptions {
   readonly allow?: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Runs before those of the page. */
+  /** Runs before the scripts of the page. */
   readonly script?: string;
 }
 
-/** A shop that shows `address` in a frame, and records every message. */
 function shopHtml(address: string, allow = 'camera; microphone'): string {
   return `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
 <title>Shop</title><link rel="icon" href="data:,">

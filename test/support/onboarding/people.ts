@@ -25,22 +25,19 @@ export interface People {
 }
 
 export interface PeopleOptions {
-  /** By default its own database, dropped at the end. */
+  /** The default is a separate database, dropped at the end. */
   readonly databaseUrl?: string;
   readonly masterKey?: string;
-  /** By default worker and api. */
+  /** The default is `worker,api`. */
   readonly roles?: string;
-  /** More settings, by their names. Logging is off by default. */
+  /** Further settings. Logging is off by default. */
   readonly env?: Readonly<Record<string, string>>;
-  /** False where the suite writes events that no command decides. */
+  /** False if the suite writes events that no command decides. */
   readonly audited?: boolean;
   readonly override?: (builder: TestingModuleBuilder) => TestingModuleBuilder;
 }
 
-/**
- * Merchants, users and onboarding on a real database, with their workers and pages, without a listener of the API. The
- * audit verifies its own database at the end.
- */
+/** Onboarding with workers and pages, without an API listener. Audits a separate database at the end. */
 export async function startPeople(options: PeopleOptions = {}): Promise<People> {
   const url = options.databaseUrl ?? (await testDatabaseUrl());
   const config = readConfig({
@@ -83,7 +80,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
 export const pageUrl = (app: Pick<INestApplicationContext, 'get'>, page = ONBOARDING_PAGE): string =>
   `http://127.0.0.1:${app.get(PageListeners, { strict: false }).portOf(page)}`;
 
-/** The facts that a page was opened with. */
+/** Parses the facts with which a page was opened. */
 export async function factsIn<Facts>(response: Response): Promise<Facts> {
   const [, text = ''] = /<main data-facts="([^"]*)"/.exec(await response.text()) ?? [];
   const plain = Object.entries({ quot: '"', '#39': "'", lt: '<', gt: '>', amp: '&' }).reduce(
@@ -97,5 +94,4 @@ export async function factsIn<Facts>(response: Response): Promise<Facts> {
 export const plainTicket = (id: string): IdempotencyTicket =>
   Object.assign(new IdempotencyTicket(), { id: () => id });
 
-/** Reason and actor of an operator's command. */
 export const ACT = { reason: 'request of the customer', actor: 'spec' } as const;

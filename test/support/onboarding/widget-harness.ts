@@ -9,7 +9,6 @@ import { JPEG } from './images.js';
 import { eventsOf } from './onboard.js';
 import { pageUrl, plainTicket, startPeople, type People, type PeopleOptions } from './people.js';
 
-/** The details of a person that the sandbox accepts. */
 export const DETAILS = {
   first_name: 'Ada',
   last_name: 'Lovelace',
@@ -17,7 +16,6 @@ export const DETAILS = {
   terms_version: 'sandbox',
   privacy_version: 'sandbox',
 };
-/** Settings of the terms. */
 export const TERMS = {
   ONBOARDING_TERMS_URL: 'https://disburse.example/terms',
   ONBOARDING_TERMS_VERSION: '2026-11',
@@ -67,7 +65,6 @@ export class Widget {
     return visitorAt(this.url, this.merchantId, userId, phone);
   }
 
-  /** Types of all events of the user's onboarding. */
   async eventsOf({ userId }: Visitor): Promise<string[]> {
     return (await eventsOf(this.people, userId)).map((type) => `onboarding.${type}`);
   }
@@ -82,7 +79,6 @@ export class Widget {
     await this.people.commandBus.execute(new UpdateMerchant(this.merchantId, { embedding }));
   }
 
-  /** {@link framersOf} the page of a visitor. */
   async framersFor(visitor: Visitor): Promise<string | undefined> {
     const response = await visitor.page({ method: 'HEAD' });
     equal(response.status, 200);
@@ -134,7 +130,7 @@ export function visitorAt(url: string, merchantId: string, userId: string, phone
   };
 }
 
-/** The `frame-ancestors` of the page's policy; undefined without the directive. */
+/** Returns the `frame-ancestors` of the page's policy, undefined without the directive. */
 export function framersOf(response: Response): string | undefined {
   const policy = response.headers.get('content-security-policy') ?? '';
   return /frame-ancestors [^;]*/.exec(policy)?.[0];

@@ -46,19 +46,18 @@ type LampCommand = new (
   parameters: LampParameters,
 ) => OperatorCommand<LampParameters, object | void>;
 
-/** Operations on lamps, by their names, as one class of commands each. */
+/** Operations on lamps by name, each with one class of commands. */
 const COMMANDS = new Map<string, LampCommand>();
 
-/** The declarations of {@link COMMANDS}. A service in the same process has no handlers of them. */
+/** The declarations of COMMANDS. A service in the same process has no handlers for them. */
 export const LAMP_OPERATIONS: typeof OPERATIONS = new Map();
 
-/** The handler of an operation on lamps. */
 export function lampHandler(
   name: string,
   { streams = (id) => [`lamp-${id}`], ...facts }: Partial<OperationFacts>,
   functions: OperationHandler<OperatorCommand<LampParameters, object | void>>,
 ): ICommandHandler {
-  // One class for every process, as in a service.
+  // One class for every process, like in a service.
   const command = COMMANDS.get(name) ?? class extends OperatorCommand<LampParameters, object | void> {};
   Operation({ scope: 'merchants:write', subject: 'lamp', ...facts, streams, name } as OperationFacts<object>)(
     command,
@@ -71,7 +70,6 @@ export function lampHandler(
   return Object.assign(new LampHandler(), functions) as unknown as ICommandHandler;
 }
 
-/** Settings of a process. */
 interface BenchOptions {
   readonly store?: EventStore;
   readonly approvals?: 'on' | 'off';
@@ -83,7 +81,7 @@ interface BenchOptions {
   readonly events?: readonly string[];
   /** The persons' permissions at a decision; all by default. */
   readonly operators?: (loop: CommandLoop) => Pick<OperatorDirectory, 'findScopes'>;
-  /** Called before and after a lamp is switched by an operation. */
+  /** Called before and after an operation switches a lamp. */
   readonly around?: (place: 'before' | 'after', id: string) => Promise<void> | void;
 }
 
@@ -169,7 +167,7 @@ interface LampRequest extends OperationRequest {
   readonly parameters: LampParameters;
 }
 
-/** A request to switch the lamp `lamp` on, which exists since its revision 0. */
+/** Requests to switch on the lamp `lamp`, which exists since its revision 0. */
 export function switchRequest({
   name = 'lamps.switch',
   subject = { id: 'lamp', revision: 0 },

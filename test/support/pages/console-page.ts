@@ -6,7 +6,7 @@ import type { PagesService } from './pages-service.js';
 
 export const HOME = 'What needs attention';
 
-/** A browser at the console, without a session. */
+/** Opens the console in a browser without a session. */
 export async function visitConsole(
   browser: TestBrowser,
   { consoleUrl }: PagesService,
@@ -17,18 +17,15 @@ export async function visitConsole(
   return new PageUser(visit, consoleUrl);
 }
 
-/** A decision needs a login within 5 minutes. */
+/** Decisions need a login within 5 minutes, so that older sessions are not reused. */
 const REUSED_MS = 120_000;
 
-/** Sessions of one service, by their person. */
+/** Sessions of one service, by person. */
 const sessions = new WeakMap<PagesService, Map<string, { readonly state: State; readonly at: number }>>();
 
-/** The cookies of a browser. */
 type State = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/**
- * A person at the first page, signed in as in the sandbox: by a one-time link, or with the session of an earlier test.
- */
+/** Signs a person in by a one-time link, or with the session of an earlier test, and opens the first page. */
 export async function signIn(
   browser: TestBrowser,
   service: PagesService,
@@ -42,7 +39,7 @@ export async function signIn(
   return user;
 }
 
-/** A person with a session of their own, for tests that end it. */
+/** Signs a person in with a new session, for tests that end it. */
 export async function signInFresh(
   browser: TestBrowser,
   service: PagesService,

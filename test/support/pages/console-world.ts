@@ -15,11 +15,11 @@ export interface ConsoleWorld {
   readonly morning: Morning;
   readonly ada: Operator;
   readonly grace: Operator;
-  /** A browser of the signed-in person, by default Ada. */
+  /** Signs in a person in a browser, by default Ada. */
   signIn(operator?: Operator): Promise<PageUser>;
 }
 
-/** For the tests of a file. It has its members once the first `beforeAll` has run. */
+/** A world for the tests of a file. It has its members once the first `beforeAll` has run. */
 export function onConsoleWorld(): ConsoleWorld {
   const world = { browser: onTestBrowser() } as {
     -readonly [Member in keyof ConsoleWorld]: ConsoleWorld[Member];

@@ -4,13 +4,13 @@ import type { SignedClient } from '../http/signed-client.js';
 import { MerchantWebhooks, type Delivery } from '../webhooks/merchant-webhooks.js';
 import type { PagesService } from './pages-service.js';
 
-/** A merchant with a disabled endpoint: one delivery waits an hour for its second attempt, one was dropped. */
+/** A merchant with a disabled endpoint. One delivery waits 1 h for its second attempt, one was dropped. */
 interface MissedDeliveries {
   readonly merchant: SignedClient;
   readonly endpointId: string;
   readonly pendingId: string;
   readonly droppedId: string;
-  /** From then on the receiver responds with 204. */
+  /** The receiver responds with 204 afterwards. */
   repair(): void;
   enable(): Promise<void>;
 }

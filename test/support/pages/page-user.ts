@@ -30,7 +30,6 @@ export class PageUser {
     this.problems = problems;
   }
 
-  /** Opens an address, and waits for its heading. */
   async open(path: string, heading?: Name): Promise<void> {
     await this.page.goto(new URL(path, this.origin).href);
     if (heading !== undefined) await this.heading(heading);
@@ -81,7 +80,7 @@ export class PageUser {
     return this.page.getByRole('dialog');
   }
 
-  /** A write: its button, its fields by their labels, its submission. */
+  /** Writes: presses the button, fills in the fields by label, and submits. */
   async write(action: string, fields: Readonly<Record<string, string>>, submit = action): Promise<void> {
     await this.press(action);
     for (const [label, value] of Object.entries(fields)) {
@@ -108,7 +107,7 @@ export class PageUser {
     deepEqual(this.problems, []);
   }
 
-  /** axe-core finds nothing at any width, in light and dark. It verifies colours on a desktop only, unless AXE=all. */
+  /** Runs axe-core at every width, in light and dark. Verifies colours only on a desktop, unless AXE=all. */
   async check(): Promise<void> {
     for (const [place, size] of WIDTHS.entries()) {
       await this.page.setViewportSize(size);

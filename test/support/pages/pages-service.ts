@@ -21,7 +21,7 @@ const SETTINGS: TestSettings = {
   EXCHANGE_SETTLE_MS: '100',
   PAYOUT_FINALITY: '1',
   AUDIT_HEAD_SECONDS: '1',
-  // Less than the morning's data raises it to.
+  // The morning's data raises it above this value.
   RATE_LIMIT_PER_MINUTE: '4000',
 };
 
@@ -32,7 +32,7 @@ export class PagesService extends ConsoleSite {
     readonly consoleUrl: string,
     readonly portalUrl: string,
     readonly node: TestNode,
-    /** The receiver of the endpoint in {@link morning}: it responds with 500 until a test changes that. */
+    /** The receiver of the endpoint in `morning`. It responds with 500 until a test changes that. */
     readonly receiver: TestReceiver,
     readonly admin: AdminClient,
   ) {

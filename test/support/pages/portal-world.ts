@@ -18,14 +18,14 @@ export const CUSTOMER = 'customer-1';
 export interface PortalWorld {
   readonly service: PagesService;
   readonly morning: Morning;
-  /** The URL that the backend of a merchant gets for a person. */
+  /** Creates the URL that a merchant's backend gets for a person. */
   linkFor(body?: object, merchant?: SignedClient): Promise<string>;
   visit(): Promise<PageUser>;
-  /** A browser that followed a link. */
+  /** Follows a link in a browser. */
   enter(body?: object, merchant?: SignedClient): Promise<PageUser>;
 }
 
-/** For the tests of a file. It has its members once the first `beforeAll` has run. */
+/** A world for the tests of a file. It has its members once the first `beforeAll` has run. */
 export function onPortalWorld(): PortalWorld {
   const browser = onTestBrowser();
   const world = {} as { -readonly [Member in keyof PortalWorld]: PortalWorld[Member] };

@@ -33,7 +33,7 @@ export class TestChain {
     readonly funded: NonceManager,
   ) {}
 
-  /** `folder` creates the folder of the chain, which ends with it: by default that of the suite. */
+  /** `folder` creates the folder of the chain, by default that of the suite. */
   static async start(folder = specFolder): Promise<TestChain> {
     const anvil = await startChain({ dir: folder('chain'), chainId: CHAIN_ID });
     const usdcAddress = await deployUsdc(anvil.rpcUrl, CHAIN_ID);
@@ -54,7 +54,7 @@ export class TestChain {
     return HDNodeWallet.createRandom().address;
   }
 
-  /** Sends `amount` (a decimal string of USDC) and waits for its block. `token`: another contract. */
+  /** Sends `amount` (a decimal string of USDC), or of another `token`, and waits for its block. */
   async transfer(to: string, amount: string, token = this.usdcAddress): Promise<TransactionReceipt> {
     const data = USDC.encodeFunctionData('transfer', [to, toMinorUnits(amount)]);
     const sent = await this.funded.sendTransaction({ to: token, data });
@@ -63,7 +63,7 @@ export class TestChain {
     return receipt;
   }
 
-  /** One transaction with two Transfer logs of `amount` to the same wallet. Returns its hash. */
+  /** Sends one transaction with two Transfer logs of `amount` to the same wallet. Returns its hash. */
   async twoTransfers(to: string, amount: string): Promise<string> {
     const mint = USDC.encodeFunctionData('mint', [to, toMinorUnits(amount)]).slice(2);
     const [selector, recipient, value] = [mint.slice(0, 8), mint.slice(8, 72), mint.slice(72)];
@@ -76,11 +76,11 @@ export class TestChain {
     return sent.hash;
   }
 
-  /** A contract that mints `amount` for the address that was set last: the same transaction may pay another one. */
+  /** A contract that mints `amount` for the last set address: one transaction may pay several. */
   async payer(amount: string): Promise<{ readonly address: string; pays(to: string): Promise<unknown> }> {
     const address = this.newAddress();
     const mint = USDC.encodeFunctionData('mint', [ZeroAddress, toMinorUnits(amount)]).slice(2);
-    // Its recipient comes from the storage: PUSH and MSTORE thrice, then CALL.
+    // The recipient is in the storage: PUSH and MSTORE thrice, then CALL.
     const memory = `7f${mint.slice(0, 8).padEnd(64, '0')}6000526000546004527f${mint.slice(72)}602452`;
     const call = `6000600060446000600073${this.usdcAddress.slice(2)}5af100`;
     await this.rpc('anvil_setCode', [address, `0x${memory}${call}`]);
@@ -91,7 +91,7 @@ export class TestChain {
     };
   }
 
-  /** A transfer that is mined and fails: the sender owns no USDC. Returns its hash. */
+  /** Sends a transfer that is mined and fails, because the sender owns no USDC. Returns its hash. */
   async revertedTransfer(to: string, amount: string): Promise<string> {
     const poor = HDNodeWallet.createRandom().connect(this.provider);
     await this.rpc('anvil_setBalance', [poor.address, '0xde0b6b3a7640000']);

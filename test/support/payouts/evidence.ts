@@ -29,7 +29,6 @@ export function evidenceAt(logIndex: number): TransferSighting {
   };
 }
 
-/** The event of a received payout of the merchant. */
 export function payoutReceived(merchant_id: string, custom_metadata = '{ "a":1.0}'): NewEvent {
   const at = new Date().toISOString();
   const facts = { payout_id: newId(), merchant_id, user_id: newId(), amount: '1.50', currency_code: 'USDC' };

@@ -25,14 +25,14 @@ export const randomHash = (): string => `0x${randomUUID().replaceAll('-', '').re
 /** A random phone number of the reserved numbers 555. */
 export const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
 
-/** The id of a new user of the merchant, in onboarding. */
+/** Creates a user of the merchant, in onboarding, and returns the id. */
 export async function createUser(merchant: SignedClient): Promise<string> {
   const response = await merchant.post(USERS, { phone_number: randomPhone() });
   if (response.status !== 201) throw new Error(response.text);
   return response.json().user.id;
 }
 
-/** A new user with a wallet. */
+/** Creates a user with a wallet. */
 export async function createPayee(merchant: SignedClient): Promise<{ id: string; wallet: string }> {
   const id = await createUser(merchant);
   const response = await merchant.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`);
@@ -43,7 +43,7 @@ export async function createPayee(merchant: SignedClient): Promise<{ id: string;
   };
 }
 
-/** Reports a payout that is never found on the chain; `over` replaces fields of `payout`. */
+/** Reports a payout that is never found on the chain. `over` replaces fields of `payout`. */
 export function report(merchant: SignedClient, userId: string, over: object = {}): Promise<ApiResponse> {
   const payout = { amount: '1', transaction_hash: randomHash(), ...over };
   return merchant.post(REPORT, { user_id: userId, payout });
@@ -63,7 +63,6 @@ export async function getPayout(merchant: SignedClient, id: string): Promise<Pay
   return (await merchant.get(`${PAYOUTS}/${id}`)).json().payout;
 }
 
-/** Waits until the payout is no longer pending. */
 export async function settledPayout(merchant: SignedClient, id: string): Promise<PayoutBody> {
   return eventually(async () => {
     const payout = await getPayout(merchant, id);
@@ -71,7 +70,7 @@ export async function settledPayout(merchant: SignedClient, id: string): Promise
   });
 }
 
-/** A new payee with a payout whose transfer has arrived. */
+/** Creates a payee with a payout whose transfer has arrived. */
 export async function receivedPayout(
   { merchant, chain }: Pick<TestApp, 'merchant' | 'chain'>,
   amount: string,
@@ -82,7 +81,6 @@ export async function receivedPayout(
   return { user, payout: await settledPayout(merchant, id) };
 }
 
-/** Expires a payout by the sandbox's switch. */
 export async function expirePayout(merchant: SignedClient, id: string): Promise<PayoutBody> {
   return (await merchant.post(`/merchants/v1/sandbox/payouts/${id}/expire`)).json().payout;
 }

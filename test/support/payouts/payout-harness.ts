@@ -37,13 +37,13 @@ interface TestUser {
 
 export interface TestReport {
   readonly hash: string;
-  /** By default {@link PayoutHarness.user}. */
+  /** PayoutHarness.user by default. */
   readonly user?: TestUser;
   readonly amount?: string;
   readonly windowSeconds?: number;
 }
 
-/** A database and a chain of the suite's own behind a node that can fail, with any number of worker processes. */
+/** A separate database and chain behind a node that can fail, with any number of worker processes. */
 export class PayoutHarness {
   chain!: TestChain;
   node!: TestNode;
@@ -69,7 +69,6 @@ export class PayoutHarness {
     return harness;
   }
 
-  /** Starts a process with the role of a worker. */
   async start(settings: Readonly<Record<string, string>> = {}): Promise<Service> {
     const config = readConfig({
       DATABASE_URL: this.db.url,
@@ -88,7 +87,6 @@ export class PayoutHarness {
     return service;
   }
 
-  /** Has the payout checked now. */
   async makeDue(payoutId: string): Promise<void> {
     await this.db.database.query('update work.items set due_at = now() where key = $1', [payoutId]);
   }
@@ -107,7 +105,7 @@ export class PayoutHarness {
     );
   }
 
-  /** A user in onboarding; {@link activate} assigns its wallet. */
+  /** Creates a user in onboarding. `activate` assigns the wallet. */
   async newUser(): Promise<TestUser> {
     const user = { id: newId(), merchantId: newId(), wallet: this.chain.newAddress() };
     const body = { phone_number: randomPhone() };
@@ -146,7 +144,7 @@ export class PayoutHarness {
     return this.service.app.get<EventStore>(EVENT_STORE).readStream(`payout-${payoutId}`);
   }
 
-  /** The last event of a payout: `reported`, `received`, or the reason of its expiry. */
+  /** Returns `reported`, `received`, or the reason of the payout's expiry. */
   async outcome(payoutId: string): Promise<string> {
     const last = (await this.history(payoutId)).at(-1);
     if (last?.type === 'payout.expired.v1') return String(last.data['reason']);
@@ -166,7 +164,7 @@ export class PayoutHarness {
     return rows.length > 0;
   }
 
-  /** Holds the checkpoint of a subscription until the returned function is called. */
+  /** Locks the checkpoint of a subscription until the returned function is called. */
   async holdCheckpoint(name: string): Promise<() => Promise<void>> {
     const holder = await this.db.pool.connect();
     await holder.query('begin');
@@ -183,7 +181,6 @@ export class PayoutHarness {
     await eventually(async () => (await this.db.database.query(sql, [payoutId]))[0]?.['finding'] === finding);
   }
 
-  /** Pays the wallet of a user. Returns the hash. */
   async pay({ wallet } = this.user, amount = '1'): Promise<string> {
     return (await this.chain.transfer(wallet, amount)).hash;
   }
@@ -209,7 +206,7 @@ export class PayoutHarness {
     return (await this.chain.funded.sendTransaction(transaction)).hash;
   }
 
-  /** A second deployment of the token, whose transfers are no USDC. */
+  /** Deploys the token again. Transfers of the copy are not USDC. */
   async otherToken(): Promise<string> {
     const { funded } = this.chain;
     const token = await new ContractFactory(TEST_USDC.abi, TEST_USDC.bytecode, funded).deploy(

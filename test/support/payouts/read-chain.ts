@@ -18,7 +18,7 @@ export const requested = (hashes: readonly string[]): readonly TransactionReques
 
 export type RawReceipt = Record<string, unknown> & { readonly logs: readonly Record<string, unknown>[] };
 
-/** The node has no response for these. */
+/** The node returns an error for these hashes. */
 export const refusing =
   (...hashes: readonly string[]) =>
   ({ params }: RpcCall) =>
@@ -63,7 +63,7 @@ export class ReadChain {
     return new JsonRpcChain({ ...chainConfig({}), chainId: CHAIN_ID, usdcAddress, ...settings }, systemClock);
   }
 
-  /** Transfers 1 USDC, and returns the hash. From now on the node changes the receipt. */
+  /** Transfers 1 USDC, and returns the hash. The node changes the receipt afterwards. */
   async withReceipt(change: (receipt: RawReceipt) => unknown): Promise<string> {
     const { hash } = await this.chain.transfer(this.chain.newAddress(), '1');
     const honest = (await this.chain.rpc('eth_getTransactionReceipt', [hash])) as RawReceipt;

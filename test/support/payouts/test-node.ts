@@ -9,21 +9,20 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** The response to one call instead of the chain's: `result`, or `error`. Undefined: the chain's. */
+/** Returns `result` or `error` to replace the chain's response to one call, or undefined to keep it. */
 export type Tampering = (
   call: RpcCall,
   honest: { readonly result?: unknown },
 ) => { readonly result: unknown } | { readonly error: object } | undefined;
 
-/** Handles a request before the chain does. Returns true where it has its response, or none. */
+/** Handles a request before the chain. Returns true if the request has its response, or gets none. */
 type Interception = (calls: readonly RpcCall[], response: ServerResponse) => boolean | Promise<boolean>;
 type Responses = readonly object[];
 
 /** A JSON-RPC node in front of a dev chain, which can be down, slow, or a liar. */
 export class TestNode extends LocalServer {
-  /** Every called method, in order. */
   readonly calls: string[] = [];
-  /** The number of requests; a batch is one. */
+  /** The number of requests. A batch counts as one. */
   requests = 0;
   private intercept: Interception = () => false;
   private tampering: Tampering = () => undefined;
@@ -40,13 +39,12 @@ export class TestNode extends LocalServer {
     return node;
   }
 
-  /** Cuts every connection without a response, until {@link comeBack}. */
+  /** Cuts every connection without a response, until `comeBack`. */
   goDown(): void {
     this.cutFor(() => true);
     this.disconnect();
   }
 
-  /** Responds to every request with this. */
   respondToAll(body: string, status = 200, headers: Readonly<Record<string, string>> = {}): void {
     this.intercept = (_calls, response) => {
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
@@ -58,7 +56,7 @@ export class TestNode extends LocalServer {
     this.tampering = tampering;
   }
 
-  /** From now on the chain ends at this block for every client of the node. */
+  /** Ends the chain at the present block for every client of the node. */
   async freeze(): Promise<void> {
     const last = (await this.honest('eth_getBlockByNumber', ['latest', false])) as { number: string };
     const later = (value: unknown): boolean => Number(value) > Number(last.number);
@@ -83,7 +81,6 @@ export class TestNode extends LocalServer {
     this.intercept = (calls, response) => calls.some(applies) && !!response.writeHead(status).end();
   }
 
-  /** Delays every request with such a call. */
   delayFor(applies: (call: RpcCall) => boolean, ms: number): void {
     this.intercept = async (calls) => {
       if (calls.some(applies)) await sleep(ms);
@@ -103,12 +100,10 @@ export class TestNode extends LocalServer {
     };
   }
 
-  /** Rewrites the responses of batches. */
   rewrite(rewriting: (responses: Responses) => Responses): void {
     this.rewriting = rewriting;
   }
 
-  /** Replaces a text in every response. */
   replaceText(before: string, after: string): void {
     this.replacing = (body) => body.replace(before, () => after);
   }

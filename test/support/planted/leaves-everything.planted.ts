@@ -8,18 +8,18 @@ import { specFolder } from '../run-folder.js';
 import { descendantsOf, processesIn } from '../jest/test-run.mjs';
 import { FREE_PORTS } from '../free-ports.js';
 
-// Started by leftovers.extended.spec.ts: each test fails and cleans nothing up. The starts are recorded.
+// Started by leftovers.extended.spec.ts. Each test fails and cleans nothing up. The starts are recorded.
 const started = process.env['PLANTED']!;
 
 const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
   'a browser': () => new TestBrowser().start(),
-  // Holds the standard error of Jest.
+  // The process inherits the standard error of Jest.
   'a process': async () => spawn('sleep', ['600'], { stdio: 'inherit' }),
   'a process in its own session with a child': async () => {
     spawn('sh', ['-c', 'sleep 600 & sleep 600'], { stdio: 'inherit', detached: true });
     await eventually(() => descendantsOf([process.pid]).length >= 3);
   },
-  // Includes a PostgreSQL and a chain, as suites start them.
+  // It starts a PostgreSQL and a chain, like in suites.
   'the service with its servers': async () => {
     const dir = specFolder('service');
     spawn(process.execPath, ['dist/main.js'], {

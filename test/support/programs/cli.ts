@@ -8,7 +8,6 @@ const BUILD = new URL('../../../dist/src/cli.js', import.meta.url).href;
 
 type Programs = typeof import('../../../src/cli.js');
 
-/** The output of a program, and its exit code. */
 export interface Run {
   readonly printed: string;
   readonly exitCode: number | null;
@@ -35,7 +34,7 @@ export async function invoke(
   return { printed, exitCode };
 }
 
-/** Runs operators' programs on the database and the event store of a service; `env` has further settings. */
+/** Runs operators' programs on the database and the event store of a service. `env` has further settings. */
 export function programsFor(app: Pick<TestApp, 'config'>, env: NodeJS.ProcessEnv = {}) {
   return (program: string, ...args: readonly string[]): Promise<Run> => {
     const { databaseUrl, eventStoreUrl, masterKey } = app.config;
@@ -44,7 +43,7 @@ export function programsFor(app: Pick<TestApp, 'config'>, env: NodeJS.ProcessEnv
   };
 }
 
-/** Adds a reason where a write lacks one: most suites are about its effect. */
+/** Adds a missing reason to writes, because most suites test only the effect. */
 function reasonFor(program: Command, args: readonly string[]): readonly string[] {
   const named = (command: Command, [name, ...rest]: readonly string[]): Command => {
     if (name === undefined) return command;

@@ -8,17 +8,16 @@ export const DISBURSE = fileURLToPath(new URL('../../../packages/cli/bin/disburs
 export interface DisburseRun {
   readonly code: number | null;
   readonly output: string;
-  /** On one line, as it may be wrapped. */
+  /** Joined to one line, because it may be wrapped. */
   readonly errors: string;
-  /** Each line of `--json`. */
+  /** Parses each line of `--json`. */
   lines<T = Record<string, unknown>>(): T[];
 }
 
-/** `disburse` as a separate process with these variables alone, and PATH. */
+/** `disburse` as a separate process, with these variables and PATH only. */
 export class Disburse {
   constructor(private readonly env: Readonly<Record<string, string>>) {}
 
-  /** The folder that a variable names. */
   folder(name: string): string {
     return this.env[name]!;
   }
@@ -50,14 +49,13 @@ export class Disburse {
   }
 }
 
-/** Runs `npm run admin -- ...` as the shell of the machine, which has to succeed. Returns the response. */
+/** Runs `npm run admin -- ...` as the shell of the machine and returns the response. Throws if it fails. */
 export async function asShell<T = Record<string, unknown>>(dataDir: string, ...args: string[]): Promise<T> {
   const run = await new Disburse({ DATA_DIR: dataDir }).run('admin', ...args, '--json');
   if (run.code !== 0) throw new Error(`admin ${args.join(' ')}: ${run.errors}`);
   return run.lines<T>()[0]!;
 }
 
-/** Fails unless a run ended with this code and with these words on standard error. */
 export function expectEnd({ code, errors }: DisburseRun, expected: number, words: string): void {
   deepEqual([code, errors.includes(words)], [expected, true], errors);
 }

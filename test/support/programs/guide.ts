@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { TestProcess } from './test-process.js';
 
-/** Every block of bash in `docs/<name>`, one after the other. */
+/** Joins the blocks of bash in `docs/<name>`. */
 export const commandsOf = (name: string): string =>
   commandsIn(readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8'));
 
-/** Every block of bash in a Markdown text, one after the other. */
+/** Joins the blocks of bash in a Markdown text. */
 export const commandsIn = (guide: string): string =>
   [...guide.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n');
 
-/** Runs a script as in a new shell. */
+/** Runs a script like in a new shell. */
 export async function bash(script: string, cwd: string) {
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
   const args = ['--norc', '-euo', 'pipefail', '-c', script];
@@ -18,7 +18,7 @@ export async function bash(script: string, cwd: string) {
   return { output: shell.output, errors: shell.errors, code };
 }
 
-/** Every statement of the blocks of SQL in `docs/<name>`. */
+/** Returns every statement of the blocks of SQL in `docs/<name>`. */
 export function statementsOf(name: string): string[] {
   const guide = readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
   const blocks = [...guide.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(([, block]) => block!);

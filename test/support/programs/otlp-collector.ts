@@ -8,7 +8,7 @@ export interface Span {
   readonly parentSpanId?: string;
 }
 
-/** An OpenTelemetry collector on loopback that keeps its spans. */
+/** Starts an OpenTelemetry collector on loopback that keeps its spans. */
 export function startCollector(spans: Span[]): Promise<Server> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

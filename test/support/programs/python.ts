@@ -5,7 +5,7 @@ import { systemProgram } from './system-program.js';
 const PACKAGE = fileURLToPath(new URL('../../../packages/python', import.meta.url));
 const IS_NEW_ENOUGH = 'import sys; sys.exit(sys.version_info < (3, 11))';
 
-/** A Python that packages/python supports, with the client in its environment; null without one, which is logged. */
+/** A Python that packages/python supports, with the client in its environment. Null without one (logged). */
 export function pythonOf(): { readonly path: string; readonly env: Record<string, string> } | null {
   const path = systemProgram('python3');
   if (path === null) return null;

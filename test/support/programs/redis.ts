@@ -7,7 +7,7 @@ import { WAIT_MS } from '../eventually.js';
 import { specFolder } from '../run-folder.js';
 import { systemProgram } from './system-program.js';
 
-/** A Redis of the suite's own without persistence: killed, it has lost everything. */
+/** A separate Redis without persistence, which loses everything when it is killed. */
 export class TestRedis {
   private constructor(
     private readonly program: string,
@@ -16,7 +16,7 @@ export class TestRedis {
     private daemon: Daemon,
   ) {}
 
-  /** Null where there is no Redis and none can be installed ({@link systemProgram}). */
+  /** Returns null if there is no Redis and none can be installed (`systemProgram`). */
   static async start(dir?: string): Promise<TestRedis | null> {
     const program = systemProgram('redis-server');
     if (program === null) return null;
@@ -36,7 +36,7 @@ export class TestRedis {
     if (!(await responds(this.port, 'FLUSHALL', '+OK'))) throw new Error('redis-server did not flush');
   }
 
-  /** `kill -9`, and an empty one in its place after `outageMs`. */
+  /** Kills it with `kill -9`, and starts an empty one in its place after `outageMs`. */
   async replace(outageMs: number): Promise<void> {
     await this.kill();
     await sleep(outageMs);

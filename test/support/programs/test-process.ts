@@ -15,12 +15,10 @@ export class TestProcess {
     this.ended = new Promise((resolve) => this.child.on('close', resolve));
   }
 
-  /** The output on both streams. */
   get text(): string {
     return this.output + this.errors;
   }
 
-  /** Sends the signal and waits for the end. */
   end(signal: NodeJS.Signals): Promise<number | null> {
     this.child.kill(signal);
     return this.ended;

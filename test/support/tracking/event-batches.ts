@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 
-/** An item of a batch as a merchant sends it. */
 export type SentItem = Record<string, unknown>;
 
 export function eventItem(fields: SentItem = {}): SentItem {
@@ -18,7 +17,7 @@ export function eventItem(fields: SentItem = {}): SentItem {
 
 export const batchOf = (items: readonly SentItem[]): string => JSON.stringify({ events: items });
 
-/** Valid values of event_datetime. All forms are tested with the reader of instants. */
+/** Valid values of event_datetime. The reader of instants is tested with all forms. */
 export const eventDatetime = fc
   .tuple(
     fc.date({ min: new Date('0002-01-01'), max: new Date('9998-12-31'), noInvalidDate: true }),
@@ -50,10 +49,9 @@ const eventText = fc
 /** Valid values of device_id, whose surrounding space counts. */
 const deviceId = eventText.filter((text) => [...text].length <= 255);
 
-/** Forbidden keys are left out. */
+/** Excludes forbidden keys. */
 const key = fc.string({ maxLength: 8 }).filter((name) => name !== '__proto__' && name !== 'constructor');
 
-/** JSON values of moderate size. */
 const jsonValue: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },

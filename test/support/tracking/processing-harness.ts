@@ -8,7 +8,7 @@ import { batchOf, type SentItem } from './event-batches.js';
 import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 
-/** A worker that processes accepted batches into events, as one process has it. */
+/** A worker that processes accepted batches into events, like one process. */
 export interface TestWorker {
   /** Starts a run, unless one is in progress. */
   wake(): void;
@@ -34,7 +34,7 @@ export class ProcessingHarness {
     return new ProcessingHarness(await testDatabase({ poolSize: 16 }));
   }
 
-  /** Stores a batch as the API does and returns its id. Each is received a millisecond after the one before. */
+  /** Stores an accepted batch and returns its id. Each is received 1 ms after the previous one. */
   async accept(
     merchantId: string,
     events: readonly SentItem[] | string,
@@ -53,7 +53,7 @@ export class ProcessingHarness {
     return batchId;
   }
 
-  /** One more worker, by default on the database of the harness. */
+  /** Adds a worker, by default on the database of the harness. */
   worker(database: Database = this.db.database): TestWorker {
     const { work } = new BatchesProcessor(new AcceptedBatches(database, systemClock));
     const stopping = new AbortController();
@@ -97,7 +97,6 @@ export class ProcessingHarness {
     return rows[0]!;
   }
 
-  /** Numbers of the new items of a batch. */
   async newItems(batchId: string): Promise<number[]> {
     const { new_items } = await this.batch(batchId);
     return [...new_items!].flatMap((byte, index) =>
@@ -107,7 +106,7 @@ export class ProcessingHarness {
     );
   }
 
-  /** The number of sessions that wait for a row of another transaction. */
+  /** Counts the sessions that wait for a row of another transaction. */
   async waitingForRows(): Promise<number> {
     const { rowCount } = await this.db.pool.query(
       `select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`,

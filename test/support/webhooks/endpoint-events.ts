@@ -52,7 +52,6 @@ export const updated = (fields: Partial<EndpointFields> = {}): WebhookEndpointEv
 
 export const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
 
-/** Returns a rotation on this day, with an overlap of this many days. */
 export function rotation(onDay: number, overlapDays = 1): RotateSecret {
   return {
     endpoint_id: 'e-1',

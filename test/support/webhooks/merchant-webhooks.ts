@@ -8,7 +8,6 @@ import type { SignedClient } from '../http/signed-client.js';
 import { eventually } from '../eventually.js';
 import { payoutReceived } from '../payouts/evidence.js';
 
-/** A delivery in the API. */
 export interface Delivery {
   readonly id: string;
   readonly webhook_endpoint_id: string;
@@ -32,7 +31,7 @@ interface WebhookHarness {
   readonly webhooks: MerchantWebhooks;
 }
 
-/** One service for all tests of the file; before each test `set` gets a merchant and a receiver of its own. */
+/** One service for all tests of the file. `set` gets a new merchant and receiver before each test. */
 export function onWebhookHarness(set: (harness: WebhookHarness) => void): void {
   let started: Promise<TestApp> | undefined;
   let receiver: TestReceiver;
@@ -45,7 +44,7 @@ export function onWebhookHarness(set: (harness: WebhookHarness) => void): void {
   afterEach(() => receiver.stop());
 }
 
-/** A merchant's calls about its webhooks over HTTP; events are appended directly. */
+/** A merchant's calls about its webhooks over HTTP. Events are appended directly. */
 export class MerchantWebhooks {
   private readonly secrets = new Map<string, string>();
 
@@ -58,7 +57,6 @@ export class MerchantWebhooks {
     return `/merchants/v1/webhook_endpoints/${endpointId}`;
   }
 
-  /** Registers an endpoint and returns its id. */
   async register(url: string, event_types: readonly string[] | null = null): Promise<string> {
     const response = await this.merchant.post('/merchants/v1/webhook_endpoints', {
       webhook_endpoint: { url, event_types },
@@ -77,13 +75,11 @@ export class MerchantWebhooks {
     if (response.status !== 200) throw new Error(response.text);
   }
 
-  /** Sends a test delivery and returns its id. */
   async test(endpointId: string): Promise<string> {
     const response = await this.merchant.post(`${this.path(endpointId)}/test_delivery`);
     return response.json().webhook_delivery.id;
   }
 
-  /** Appends `count` payout.received events of the merchant. */
   async publish(count = 1): Promise<void> {
     const { apiKey } = this.merchant.credentials;
     const events = Array.from({ length: count }, () => payoutReceived(apiKey));
@@ -95,7 +91,7 @@ export class MerchantWebhooks {
     return (await this.merchant.get(`${this.path(endpointId)}/deliveries${query}`)).json<DeliveryPage>();
   }
 
-  /** The endpoint's deliveries once there are `count` and none is pending. */
+  /** Waits for `count` deliveries of the endpoint, none of them pending. */
   settled(endpointId: string, count: number): Promise<Delivery[]> {
     return eventually(async () => {
       const { webhook_deliveries: found } = await this.list(endpointId, '?page_size=1000');

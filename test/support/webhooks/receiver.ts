@@ -15,7 +15,7 @@ type Behavior = (response: ServerResponse, received: Received) => void;
 /** A local webhook receiver that records its requests, and returns 204 by default. */
 export class TestReceiver extends LocalServer {
   readonly received: Received[] = [];
-  /** Its response; may be replaced at any time. */
+  /** The response, which may be replaced at any time. */
   behavior: Behavior = (response) => response.writeHead(204).end();
 
   static async start(): Promise<TestReceiver> {
@@ -24,7 +24,7 @@ export class TestReceiver extends LocalServer {
     return receiver;
   }
 
-  /** Responds with these statuses one after the other, then with the last one. */
+  /** Responds with these statuses in order, then with the last one. */
   respondWith(...statuses: number[]): void {
     let next = 0;
     this.behavior = (response) => response.writeHead(statuses[Math.min(next++, statuses.length - 1)]!).end();

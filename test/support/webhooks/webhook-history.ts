@@ -4,9 +4,9 @@ import { recorded } from '../recorded.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
 
-/** The stored events of one merchant as a subscription reads them, at rising positions. */
+/** The stored events of one merchant that a subscription reads, at rising positions. */
 export class WebhookHistory {
-  /** Comes back byte for byte in a delivery. */
+  /** A delivery contains this text byte for byte. */
   static readonly METADATA = '{"big":12345678901234567890,  "x":1.0}';
 
   constructor(readonly merchant: string = newId()) {}
@@ -31,7 +31,7 @@ export class WebhookHistory {
     return this.event(`webhook_endpoint.${to}.v1`, { endpoint_id, at: AT });
   }
 
-  /** Becomes a delivery of `payout.received`. */
+  /** Creates the event of a delivery of `payout.received`. */
   received(): RecordedEvent {
     return this.event('payout.received.v2', {
       payout_id: 'p',

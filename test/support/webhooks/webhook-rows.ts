@@ -1,7 +1,7 @@
 import { newId } from '../../../src/kernel/ids.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 
-/** Inserts an endpoint as the saga does, and returns its id. */
+/** Inserts an endpoint like the saga, and returns its id. */
 export async function insertEndpoint(
   database: Pick<Database, 'query'>,
   { id = newId(), merchant, status = 'enabled' }: { id?: string; merchant?: string; status?: string } = {},

@@ -25,7 +25,7 @@ interface ConsoleSessionRow {
   readonly idle_expires_at: Date;
 }
 
-/** The columns that a row's MAC covers. `expires_at` is checked against `authenticated_at`. */
+/** The columns that a row's MAC covers. `expires_at` is checked against `authenticated_at` instead. */
 type SessionFacts = Omit<ConsoleSessionRow, 'expires_at' | 'idle_expires_at'> & {
   readonly token_hash: string;
 };
@@ -47,7 +47,7 @@ function sessionText(facts: SessionFacts): string {
   return JSON.stringify([token_hash, session_id, operator_id, method, address, authenticated_at]);
 }
 
-/** The sessions of the console. The cookie has a random token; the row has its keyed hash. Times are by the database's clock. */
+/** The sessions of the console. Rows store the keyed hash of a token. Times are by the database's clock. */
 @Injectable()
 export class ConsoleSessionTable {
   private readonly logger = new Logger(ConsoleSessionTable.name);
@@ -59,7 +59,7 @@ export class ConsoleSessionTable {
     @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
-  /** Returns the token of a new session. Drops the rows of sessions that ended a day ago. */
+  /** Returns the token of a new session. Deletes the rows of sessions that expired a day ago. */
   async open(operator_id: string, { method, address, authenticatedAt }: LoginFacts): Promise<string> {
     const token = newToken();
     const now = await databaseNow(this.database);
@@ -80,10 +80,7 @@ export class ConsoleSessionTable {
     return token;
   }
 
-  /**
-   * Returns null for a session that is unknown, ended, idle for too long or not authentic. With `uses`, the request
-   * counts as activity.
-   */
+  /** Returns null for an ended, idle or forged session. With `uses`, the request counts as activity. */
   async find(token: string, uses = true): Promise<ConsoleSessionRow | null> {
     const { consoleIdleSeconds: idleSeconds } = this.config;
     const token_hash = this.hashToken(token);
@@ -123,11 +120,11 @@ export class ConsoleSessionTable {
   }
 }
 
-/** A one-time link, or a WebAuthn challenge of an enrolment or a login. */
+/** The use of a secret: a one-time link, or the WebAuthn challenge of an enrolment or a login. */
 export type LoginPurpose = 'link' | 'enrol' | 'passkey';
 
 interface SecretRow {
-  /** The operator; null: any. */
+  /** The operator; null means any. */
   readonly operator_id: string | null;
   readonly expires_at: Date;
   readonly mac: string | null;
@@ -136,15 +133,12 @@ interface SecretRow {
 const SECRET = 'login secret';
 const LIVING = 'access.login_secrets where hash = $1 and purpose = $2 and expires_at > now()';
 
-/** Returns the address of the console without a final slash. WebAuthn needs a name, so loopback is `localhost`. */
+/** Returns the URL without a final slash. WebAuthn needs a host name, so loopback is `localhost`. */
 export function consoleUrl({ adminUrl, adminPort }: HttpConfig): string {
   return (adminUrl ?? listenerUrl('localhost', adminPort)).replace(/\/+$/, '');
 }
 
-/**
- * The one-time secrets of logins, stored as keyed hashes, and the signature counters of passkeys. Counters are no events,
- * because every login changes one.
- */
+/** The keyed hashes of login secrets, and passkey counters. Counters are no events: each login writes one. */
 @Injectable()
 export class LoginSecrets {
   constructor(
@@ -155,10 +149,7 @@ export class LoginSecrets {
     @Inject(httpConfig.KEY) private readonly http: HttpConfig,
   ) {}
 
-  /**
-   * Returns a one-time link for the enrolment of a passkey: `{admin_url}/enrol#<token>`. No log contains a fragment. Unused
-   * links of the person and all sessions end, because the device may be lost.
-   */
+  /** Ends the person's former links and sessions: a device may be lost. Logs contain no URL fragment. */
   async issueLink(operatorId: string): Promise<string> {
     const token = newToken();
     const unused = "delete from access.login_secrets where operator_id = $1 and purpose = 'link'";
@@ -168,7 +159,7 @@ export class LoginSecrets {
     return `${consoleUrl(this.http)}/enrol#${token}`;
   }
 
-  /** Deletes expired secrets too. Null `operatorId` allows any operator. */
+  /** Deletes expired secrets too. A null `operatorId` allows any operator. */
   async insert(purpose: LoginPurpose, secret: string, operatorId: string | null, seconds: number) {
     const hash = this.hashSecret(purpose, secret);
     const expires_at = new Date((await databaseNow(this.database)).getTime() + seconds * 1000);
@@ -186,12 +177,12 @@ export class LoginSecrets {
     return this.one(`select operator_id, expires_at, mac from ${LIVING}`, purpose, secret);
   }
 
-  /** Finds a secret as {@link find} does and uses it up: one of two concurrent calls gets null. */
+  /** Finds and deletes a secret. One of two concurrent calls returns null. */
   async take(purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
     return this.one(`delete from ${LIVING} returning operator_id, expires_at, mac`, purpose, secret);
   }
 
-  /** Returns false, without a write, for a counter that another login has reached: the passkey may be a clone. */
+  /** Returns false for a counter that an earlier login has reached, because the passkey may be a clone. */
   async advanceCounter(passkeyId: string, counter: number): Promise<boolean> {
     const rows = await this.database.query(
       `insert into access.passkey_counters as kept (passkey_id, counter, used_at) values ($1, $2, now())

@@ -53,7 +53,7 @@ class EnrolBody extends EnrolOptionsBody {
   @Field(freeForm, { description: "The browser's response (WebAuthn)." }) response!: object;
 }
 
-/** The document of the console, its logins and the session of the person at the browser (admin-api.md 5). */
+/** The page of the console, its logins and its session (admin-api.md 5). */
 @PageController(CONSOLE_PAGE)
 export class ConsoleController {
   constructor(
@@ -77,7 +77,6 @@ export class ConsoleController {
     return this.passkeys.loginOptions(this.site.findOrigin(request));
   }
 
-  /** Signs in with the WebAuthn response in the body. */
   @Post('login/passkey')
   @HttpCode(204)
   async passkey(@Req() request: FastifyRequest, @PageReply() reply: FastifyReply): Promise<void> {
@@ -88,7 +87,6 @@ export class ConsoleController {
     await this.signIn(request, reply, person, { method: 'passkey' });
   }
 
-  /** Signs in with a one-time link instead of a passkey, only in the sandbox. */
   @Post('login/link')
   @HttpCode(204)
   async link(
@@ -110,7 +108,7 @@ export class ConsoleController {
     return this.passkeys.enrolOptions(person, this.site.findOrigin(request));
   }
 
-  /** Adds the passkey; with a link, signs in as well. The link is used up only once the passkey is verified. */
+  /** Uses up the link only once the passkey is verified. A link also signs the person in. */
   @Post('enrol')
   @HttpCode(204)
   async enrol(
@@ -122,7 +120,7 @@ export class ConsoleController {
     const origin = this.site.findOrigin(request);
     const { person, session_id: sessionId } = await this.enrolling(request, token);
     const passkey = await this.passkeys.verifyEnrolment(person.operator_id, response, origin);
-    // One of two concurrent attempts with one link adds its passkey.
+    // Only one of two concurrent attempts with the same link adds its passkey.
     if (token !== undefined) await this.toPerson(await this.secrets.take('link', token));
     const reason = token === undefined ? 'in a session of the console' : 'with a one-time link';
     await this.people.addPasskey(person, passkey, {
@@ -163,7 +161,7 @@ export class ConsoleController {
     reply.redirect(returnPath(attempt.returnTo), 303);
   }
 
-  /** Returns the person. `decisions` lists the operations that the person may approve or reject. */
+  /** Returns the session. `decisions` lists the operations that the person may approve or reject. */
   @Get('session')
   async session(@Req() request: FastifyRequest) {
     const { person, method, authenticated_at, idle_expires_at, expires_at } =
@@ -173,7 +171,7 @@ export class ConsoleController {
     return {
       operator: { id, name, email, role },
       scopes: [...scopes],
-      // A role that may approve an operation has all scopes that the operation grants.
+      // The scope is enough: a role that has it also has all scopes that the operation grants.
       decisions: [...OPERATIONS.values()]
         .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))
         .map(({ name }) => name),
@@ -181,7 +179,6 @@ export class ConsoleController {
     };
   }
 
-  /** Ends the session, if any. */
   @Post('logout')
   @HttpCode(204)
   async logout(@Req() request: FastifyRequest, @PageReply() reply: FastifyReply): Promise<void> {
@@ -190,7 +187,7 @@ export class ConsoleController {
     this.site.clearSession(reply);
   }
 
-  /** Serves the document at every other path; its script finds the page by the path. */
+  /** Serves the document at every other path; its script selects the page by the path. */
   @Get(['/', '*'])
   open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { mode, consoleIdleSeconds: idle_seconds } = this.config;
@@ -198,18 +195,18 @@ export class ConsoleController {
     sendApplication(request, reply, CONSOLE_PAGE, { title: 'Disburse console', facts });
   }
 
-  /** Requires the console's own origin and applies the rate limits of visitors: these routes are public. */
+  /** Requires the console's own origin and applies rate limits, because these routes are public. */
   private arrive(request: FastifyRequest): void {
     this.site.requireOwnOrigin(request);
     this.limits.take(request.ip, 'console', 'login');
   }
 
-  /** Refuses passkeys with an identity provider, because former operators could keep one. One-time links remain. */
+  /** Refuses passkeys if an identity provider is configured: former operators could keep a passkey. */
   private requirePasskeys(): void {
     if (this.oidc.isConfigured) throw new Refusal(NO_PASSKEYS);
   }
 
-  /** Returns the login that this browser started within {@link OIDC_SECONDS}; otherwise throws Refusal (401). */
+  /** Returns the login that this browser started within OIDC_SECONDS. Throws Refusal (401) without one. */
   private openAttempt(request: FastifyRequest): OidcAttempt {
     const sealed = this.site.read(request, OIDC_COOKIE);
     try {
@@ -218,7 +215,7 @@ export class ConsoleController {
       };
       if (until > Date.now()) return attempt;
     } catch {
-      // The cookie belongs to another browser, or to none.
+      // The cookie is missing or not authentic.
     }
     throw new Refusal(BAD_ATTEMPT);
   }
@@ -229,7 +226,7 @@ export class ConsoleController {
     return person;
   }
 
-  /** Returns the person who enrols a passkey, by a one-time link or the present session. */
+  /** Returns the person who enrols a passkey, by a one-time link or by a session with a recent login. */
   private async enrolling(request: FastifyRequest, token: string | undefined) {
     if (token !== undefined)
       return { person: await this.toPerson(await this.secrets.find('link', token)), session_id: null };
@@ -240,7 +237,7 @@ export class ConsoleController {
     return session;
   }
 
-  /** Opens a session and sets its cookie. Ends the browser's former session, so that its token is invalid. */
+  /** Opens a session and ends the browser's former one, so that the former token becomes invalid. */
   private async signIn(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -20,10 +20,10 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isDatabaseUnavailable } from '../../../platform/postgres/unavailable.js';
 import { LoginSecrets, type LoginPurpose } from './console-sessions.store.js';
 
-/** The origin of an operation that a login requests. It has no session with a one-time link. */
+/** The origin of an operation at a login; `sessionId` is null unless a session requests it. */
 type Origin = Pick<Requester, 'address' | 'sessionId'> & { readonly reason: string };
 
-/** The scopes with which a person changes their own account at a login. They do not depend on the role. */
+/** The scopes with which a person changes their own account at a login, independent of the role. */
 const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
 
 /** Finds and changes the operator of a login. Reads events, because rows may be late or forged. */
@@ -35,14 +35,13 @@ export class People {
     private readonly operations: Operations,
   ) {}
 
-  /** Returns the active person; null where unknown, disabled or not approved yet. */
+  /** Returns null for a person who is unknown, disabled or not approved yet. */
   async find(operatorId: string): Promise<Operator | null> {
     if (!isUuid(operatorId)) return null;
     const { state } = await this.loop.load(operatorPerson, operatorId);
     return state.status === 'active' ? state : null;
   }
 
-  /** Takes only the id from the read model. */
   async findByEmail(email: string): Promise<Operator | null> {
     const found = await this.operators.byEmail(email);
     const person = found && (await this.find(found.id));
@@ -53,7 +52,7 @@ export class People {
     await this.change(person, new AddPasskey(person.operator_id, passkey), by);
   }
 
-  /** Sets the role by the groups of the identity provider. Returns false, without a change, where it would add scopes. */
+  /** Sets the role by the groups of the identity provider. Returns false if the role would add scopes. */
   async lowerRole(person: Operator, role: string, address: string): Promise<boolean> {
     const { state } = await this.loop.load(operatorPerson, person.operator_id);
     if (state.status !== 'active' || !isRole(role) || scopesGained(role, state.role).length > 0) return false;
@@ -79,7 +78,7 @@ const CHALLENGE_SECONDS = 300;
 
 const logger = new Logger('Passkeys');
 
-/** Discoverable WebAuthn passkeys with user verification. The RP ID is the host of `origin`, the page of the console. */
+/** Discoverable WebAuthn passkeys with user verification. The RP ID is the host of the console. */
 @Injectable()
 export class Passkeys {
   constructor(
@@ -102,7 +101,7 @@ export class Passkeys {
     });
   }
 
-  /** Returns the new passkey without storing it. Throws DomainError `bad_request` for a response that does not verify. */
+  /** Returns the new passkey without storing it. Throws `bad_request` for a response that does not verify. */
   async verifyEnrolment(operatorId: string, response: object, origin: string): Promise<Passkey> {
     const { registrationInfo } = await verifying(() =>
       verifyRegistrationResponse({
@@ -128,7 +127,7 @@ export class Passkeys {
     });
   }
 
-  /** Returns the person who signs in. Throws DomainError `forbidden` for the passkey of no active operator. */
+  /** Throws `forbidden` for an unknown passkey or an inactive operator, and `bad_request` otherwise. */
   async login(response: object, origin: string): Promise<Operator> {
     const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
     const operatorId = Buffer.from(String(signed?.userHandle ?? ''), 'base64url').toString();
@@ -136,7 +135,7 @@ export class Passkeys {
     const passkey = person?.passkeys.find(({ credential_id }) => credential_id === id);
     if (person === null || passkey === undefined)
       throw new DomainError('forbidden', 'This passkey belongs to no active operator');
-    // The counter of the enrolment; `advanceCounter` compares with that of the last login.
+    // This is the counter at the enrolment. advanceCounter compares with the counter of the last login.
     const { credential_id: passkeyId, public_key: publicKey, counter } = passkey;
     const credential = {
       id: passkeyId,
@@ -164,7 +163,7 @@ export class Passkeys {
     return new Uint8Array(challenge);
   }
 
-  /** Returns the expected values. The check uses up the challenge, and throws for that of another person. */
+  /** Consumes the challenge during the check. Throws `bad_request` for the challenge of another person. */
   private expected(purpose: LoginPurpose, operatorId: string | null, origin: string) {
     return {
       expectedChallenge: async (challenge: string) => {
@@ -181,7 +180,7 @@ export class Passkeys {
 
 const invalid = (): DomainError => new DomainError('bad_request', 'The passkey could not be verified');
 
-/** Throws `bad_request` for errors of the WebAuthn package, and errors of an unavailable database as they are. */
+/** Maps errors of the WebAuthn package to `bad_request`, but not errors of an unavailable database. */
 function verifying<T>(verify: () => Promise<T>): Promise<T> {
   return verify().catch((error: unknown) => {
     if (error instanceof DomainError || isDatabaseUnavailable(error)) throw error;

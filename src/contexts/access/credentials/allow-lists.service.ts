@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isWithin } from '../../../platform/config/cidrs.js';
 
-/** Returns distinct canonical CIDRs; an address becomes a range of one. Throws `validation_failed` on `addresses`. */
+/** Returns distinct canonical CIDRs. Throws `validation_failed` on `addresses`. */
 export function canonicalCidrs(texts: readonly string[]): string[] {
   return [...new Set(texts.map((text) => canonicalCidr(text.trim())))].sort();
 }
@@ -18,7 +18,7 @@ function canonicalCidr(text: string): string {
   return `${(address.kind() === 'ipv4' ? IPv4 : IPv6).networkAddressFromCIDR(cidr).toString()}/${bits}`;
 }
 
-/** Checks that each canonical range is within a canonical range of `outer`. */
+/** Checks that each range is within a range of `outer`. All ranges must be canonical. */
 export function areWithin(cidrs: readonly string[], outer: readonly string[]): boolean {
   const ranges = outer.map((each) => ipaddr.parseCIDR(each));
   return cidrs.every((each) => {
@@ -28,15 +28,15 @@ export function areWithin(cidrs: readonly string[], outer: readonly string[]): b
 }
 
 const MAX_ENTRIES = 20;
-/** A URL of scheme, host and port. A Content-Security-Policy would ignore or misread other parts. */
+/** A URL of scheme, host and port only. A Content-Security-Policy would ignore or misread other parts. */
 const BARE = /^[a-z]+:\/\/[^/?#\\@\s]+\/?$/i;
-/** ASCII host names; browsers match no others in a policy. */
+/** The ASCII host names. Browsers match no others in a Content-Security-Policy. */
 const NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
 /**
- * Schemes that no callback may have. They open scripts, files, messages or web pages (contract.md 18.2). Others open
- * an address in another program, or identify the user to a network host.
+ * The schemes that callbacks must not have. They open scripts, files, messages or web pages (contract.md
+ * 18.2). Some open an address in another program, or identify the user to a network host.
  */
 const NO_APPS = new Set(
   `javascript vbscript livescript data blob filesystem about view-source jar mhtml file content
@@ -45,19 +45,16 @@ const NO_APPS = new Set(
   feed microsoft-edge googlechrome googlechromes firefox itms-services search search-ms
   smb nfs ldap ldaps ssh sftp telnet rlogin dav davs`.split(/\s+/),
 );
-/** Schemes of Windows programs, such as ms-msdt, ms-appinstaller and ms-settings. */
+/** The schemes of Windows programs, such as ms-msdt, ms-appinstaller and ms-settings. */
 const OF_WINDOWS = /^ms-/;
 
-/** Checks for a scheme, with its colon, that an app may have registered. */
+/** Checks that a scheme, including its colon, may belong to an app. */
 export function leadsToApp(protocol: string): boolean {
   const isScheme = /^[a-z][a-z0-9+.-]*:$/.test(protocol);
   return isScheme && !NO_APPS.has(protocol.slice(0, -1)) && !OF_WINDOWS.test(protocol);
 }
 
-/**
- * Returns distinct https origins in canonical form. The sandbox also accepts loopback over http. Throws
- * `validation_failed`.
- */
+/** Accepts https, and in the sandbox loopback over http. Throws `validation_failed` on `origins`. */
 export function canonicalOrigins(texts: readonly string[], mode: 'sandbox' | 'production'): string[] {
   return listOf('origins', texts, (text) => {
     const origin = httpsOrigin(text) ?? (mode === 'sandbox' ? loopbackOrigin(text) : null);
@@ -70,7 +67,7 @@ export function canonicalOrigins(texts: readonly string[], mode: 'sandbox' | 'pr
   });
 }
 
-/** Returns https origins, and schemes of apps with their colon. Throws `validation_failed` on `callbacks`. */
+/** Accepts https origins, and app schemes with their colon. Throws `validation_failed` on `callbacks`. */
 export function canonicalCallbacks(texts: readonly string[]): string[] {
   return listOf('callbacks', texts, (text) => {
     const scheme = text.toLowerCase();
@@ -94,7 +91,7 @@ function listOf(field: string, texts: readonly string[], canonical: (text: strin
 function httpsOrigin(text: string): string | null {
   const url = bareUrl(text);
   if (url?.protocol !== 'https:') return null;
-  // Browsers match no IP address against a policy.
+  // Browsers match no IP address against a Content-Security-Policy.
   return NAME.test(url.hostname) && isIP(url.hostname) === 0 ? url.origin : null;
 }
 

@@ -25,14 +25,14 @@ export interface ExchangeCaller {
 }
 
 export interface ExchangeKey extends ExchangeCaller {
-  /** The network ranges of its calls; empty: any. */
+  /** The networks that may use the key; an empty list allows any address. */
   readonly cidrs: readonly string[];
-  /** The addresses to which its orders may pay out; empty: any. */
+  /** The only addresses that its orders may pay out to; an empty list allows any. */
   readonly withdrawAddresses: readonly string[];
   readonly page: PayPageSettings;
 }
 
-/** The exchange keys, cached for {@link FRESH_MS}. */
+/** The exchange keys, cached for FRESH_MS. */
 export abstract class ExchangeKeyDirectory {
   /** Returns null for a key that is unknown, revoked or expired. */
   abstract find(apiKey: string): Promise<ExchangeKey | null>;
@@ -42,25 +42,24 @@ export interface AdminKey extends Omit<Requester, 'address'> {
   readonly operatorId: string;
   readonly role: string;
   readonly credentialId: string;
-  /** The network ranges of its calls; empty: any. */
+  /** The networks that may use the key; an empty list allows any address. */
   readonly addresses: readonly string[];
-  /** The expiry in ISO 8601, or the end of the overlap with its replacement; else null. */
+  /** The expiry or, once replaced, the end of the overlap in ISO 8601; null if it does not expire. */
   readonly expiresAt: string | null;
 }
 
-/** The maximum age of an entry, within which a revocation or suspension takes effect. */
+/** The maximum age of a cache entry, and so the delay until a revocation or suspension takes effect. */
 export const FRESH_MS = 2000;
 /** The remaining time below which an entry in use is reloaded in the background, so that no request waits. */
 const REFRESH_BELOW_MS = 1000;
 const MAX_KNOWN = 10_000;
-/** The bound on unknown API keys. Their own cache keeps a flood of them from evicting known keys. */
+/** The maximum number of unknown keys. Their separate cache keeps a flood from evicting known keys. */
 const MAX_UNKNOWN = 10_000;
 
-/** Resolution 0 reads the clock each time: a cached time would depend on a timer, which a stalled process delays. */
+/** The options of expiry. Resolution 0 reads the clock each time, because a stalled process delays timers. */
 const FRESHNESS = { ttl: FRESH_MS, ttlResolution: 0 };
 
 interface PendingLoad<Entry> {
-  /** The time by `performance.now()`. */
   readonly startedAt: number;
   readonly found: Promise<Entry | null>;
 }
@@ -82,7 +81,7 @@ class CachedDirectory<Entry extends object> {
     if (id === null) return null;
     const found = this.known.get(id);
     if (found !== undefined) {
-      // A failure lets the entry expire; the next request reports it.
+      // A failed refresh lets the entry expire. The next request then reports the error.
       if (this.known.getRemainingTTL(id) < REFRESH_BELOW_MS) this.refresh(id).catch(() => undefined);
       return found;
     }
@@ -93,7 +92,7 @@ class CachedDirectory<Entry extends object> {
   private refresh(id: string): Promise<Entry | null> {
     const running = this.pending.get(id);
     const startedAt = performance.now();
-    // The result of an older query may be outdated.
+    // A query that is older than FRESH_MS may return outdated data.
     if (running !== undefined && startedAt - running.startedAt < FRESH_MS) return running.found;
     const started: PendingLoad<Entry> = {
       startedAt,
@@ -105,7 +104,7 @@ class CachedDirectory<Entry extends object> {
     return started.found;
   }
 
-  /** The age of an entry counts from the start of its query. */
+  /** Counts the age of an entry from the start of its query, because the data may change during the query. */
   private async load(id: string, start: number): Promise<Entry | null> {
     const found = await this.query(id);
     if (found === null) {
@@ -119,13 +118,12 @@ class CachedDirectory<Entry extends object> {
   }
 }
 
-/** Caches callers. Rows map keys to owners; the rights come from events, which a writer of the database cannot forge. */
+/** Caches callers. Rows only find the owner, because they can be forged; events determine the rights. */
 @Injectable()
 export class CredentialDirectory extends OperatorDirectory {
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
   readonly merchants: MerchantDirectory = new CachedDirectory((id) => this.loadMerchant(id));
   readonly exchangeKeys: ExchangeKeyDirectory = new CachedDirectory((id) => this.loadExchangeKey(id));
-  /** Admin keys by the hash of their secret. */
   private readonly adminKeys = new CachedDirectory(
     (hash) => this.loadAdminKey(hash),
     (hash) => hash,
@@ -140,7 +138,7 @@ export class CredentialDirectory extends OperatorDirectory {
     super();
   }
 
-  /** Returns null for an inactive key, and for the key of a disabled person. */
+  /** Returns null for an invalid or expired key, and for a key of a disabled person. */
   async findAdminKey(token: string): Promise<AdminKey | null> {
     if (!this.secrets.isAdmin(token)) return null;
     const key = await this.adminKeys.find(this.secrets.toHash(token));

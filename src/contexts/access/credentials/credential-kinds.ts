@@ -2,7 +2,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { isScope, SCOPES } from '../operators/roles.js';
 
-/** The signing rules of a key for a tag or memo. With `full` they require `signature_v2` (contract.md 21.8). */
+/** The signing rules for a tag or memo: `full` requires `signature_v2` (contract.md 21.8). */
 export const MEMO_SIGNING = ['contract', 'full'] as const;
 export type MemoSigning = (typeof MEMO_SIGNING)[number];
 
@@ -10,25 +10,24 @@ export type MemoSigning = (typeof MEMO_SIGNING)[number];
 export interface Terms {
   readonly name: string | null;
   readonly scopes: readonly string[];
-  /** The merchants within its reach; null: all. */
+  /** The merchants that it may access; null means all. */
   readonly merchants: readonly string[] | null;
-  /** The network ranges of its calls; empty: any. */
+  /** The networks that may use it; an empty list allows any address. */
   readonly addresses: readonly string[];
-  /** The only addresses that its orders pay out to; empty: any. */
+  /** The only addresses that its orders may pay out to; an empty list allows any. */
   readonly withdraw_addresses: readonly string[] | null;
   readonly demands_signing: boolean | null;
   readonly memo_signing: MemoSigning | null;
-  /** ISO 8601; null: never. */
+  /** The expiry in ISO 8601; null if it does not expire. */
   readonly expires_at: string | null;
 }
 
 type KindTerms = Omit<Terms, 'name' | 'expires_at'>;
 
-/** The rules in which kinds of credentials differ. */
 interface KindRule {
-  /** The kind of owner. Another person must approve an operator's credential. */
+  /** The kind of owner. An operator's credential needs the approval of another person. */
   readonly owner: 'merchant' | 'operator';
-  /** The noun for its secrets in errors. */
+  /** The plural noun for its secrets in error messages. */
   readonly nouns: string;
   /** The prefix of signing secrets. Null for a bearer token, which is stored only as a hash. */
   readonly prefix: string | null;
@@ -36,7 +35,7 @@ interface KindRule {
   readonly members: readonly string[];
   /** True if revoking the last valid secret ends the key. */
   readonly endsWithLast: boolean;
-  /** Returns the id of its key; `former` is the key of the replaced credential. */
+  /** Returns the id of its key; `former` is the key of the replaced credential, if any. */
   readonly deriveKeyId: (credentialId: string, ownerId: string, former: string | null) => string;
   /** Validates the terms. Throws `validation_failed` on a member. */
   readonly readTerms: (given: KindTerms, ownerId: string) => KindTerms;
@@ -58,7 +57,7 @@ export const NO_LIMITS = {
 };
 
 export const KIND_RULES = {
-  /** The keys with which a merchant signs calls. Their addresses are a setting of the merchant. */
+  /** The keys with which a merchant signs calls. The allowed networks are a setting of the merchant. */
   payouts: {
     owner: 'merchant',
     nouns: 'private keys',
@@ -86,7 +85,7 @@ export const KIND_RULES = {
       };
     },
   },
-  /** A key of the admin API, of one person. */
+  /** The keys of the admin API, each for one person. */
   admin: {
     owner: 'operator',
     nouns: 'keys',
@@ -106,7 +105,6 @@ export const KIND_RULES = {
 export type CredentialKind = keyof typeof KIND_RULES;
 export const CREDENTIAL_KINDS = Object.keys(KIND_RULES) as CredentialKind[];
 
-/** Returns the distinct scopes in the order of {@link SCOPES}. Throws `validation_failed` on `scopes`. */
 export function readScopes(scopes: readonly string[]): readonly string[] {
   const unknown = scopes.findIndex((scope) => !isScope(scope));
   if (unknown >= 0)
@@ -128,12 +126,12 @@ const MAX_LOGO_BYTES = 16_384;
 const MAX_URL_LENGTH = 2048;
 const LOGO = /^data:image\/(png|webp);base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/** Returns a `data:` URL, which {@link checkPage} refuses for a format such as SVG. */
+/** Returns a `data:` URL without validation; checkPage refuses formats such as SVG. */
 export function toLogo(bytes: Buffer): string {
   return `data:image/${readType(bytes)};base64,${bytes.toString('base64')}`;
 }
 
-/** Throws `validation_failed` for a link, or for a logo of too many bytes or in a format that can contain scripts. */
+/** Throws `validation_failed` for an invalid link or logo. Other image formats can contain scripts. */
 export function checkPage({ logo, help_url, terms_url }: PayPageSettings): void {
   for (const [name, url] of Object.entries({ help_url, terms_url }))
     if (url !== null && !isWebLink(url))

@@ -32,9 +32,7 @@ export class CredentialSecrets {
     this.mode = config.mode === 'production' ? 'live' : 'test';
   }
 
-  /**
-   * Returns the random secret of an id. A retry within a day returns it again; later it throws `invalid_transition`.
-   */
+  /** Returns the same random secret to retries within a day. Throws `invalid_transition` to later ones. */
   async obtain(kind: CredentialKind, ownerId: string, id: string): Promise<CredentialSecret> {
     const { prefix } = KIND_RULES[kind];
     // The HMAC key is the UTF-8 bytes of this text (contract.md 2.2, 21.3).
@@ -52,7 +50,7 @@ export class CredentialSecrets {
     return { credential_id: id, secret: await this.fresh.find(id) };
   }
 
-  /** Checks the form of an admin key, to save a query. */
+  /** Checks form and checksum of an admin key, so that malformed keys cost no query. */
   isAdmin(text: string): boolean {
     return isAdminSecret(this.mode, text);
   }
@@ -80,7 +78,7 @@ const FORM = new RegExp(`^dsb_(live|test)_admin_[0-9A-Za-z]{${SECRET_DIGITS + CH
 
 type KeyMode = 'live' | 'test';
 
-/** `dsb_<live|test>_admin_<secret><check>` of 32 bytes (admin-api.md 1). */
+/** Returns `dsb_<live|test>_admin_<secret><check>` for 32 bytes (admin-api.md 1). */
 export function adminSecret(mode: KeyMode, bytes: Uint8Array): string {
   const text = `dsb_${mode}_admin_${base62(BigInt(`0x${Buffer.from(bytes).toString('hex')}`), SECRET_DIGITS)}`;
   return text + checksum(text);
@@ -95,7 +93,6 @@ function checksum(text: string): string {
   return base62(BigInt(crc32(text)), CHECK_DIGITS);
 }
 
-/** Returns the digits, most significant first, padded with `0`. */
 function base62(number: bigint, length: number): string {
   let digits = '';
   for (let rest = number; rest > 0n; rest /= 62n) digits = DIGITS[Number(rest % 62n)] + digits;

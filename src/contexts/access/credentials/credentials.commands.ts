@@ -40,7 +40,7 @@ import { AccessCommands, decisionHandler } from '../merchants/merchants.commands
 import { areWithin, canonicalCidrs } from './allow-lists.service.js';
 import { CredentialSecrets, type CredentialWithSecret } from './credential-secrets.service.js';
 
-/** Exactly one id is set (admin-api.md 3). */
+/** The owner of a credential; exactly one of the ids is set (admin-api.md 3). */
 type CredentialOwner = Readonly<Record<'merchant_id' | 'operator_id', string | null>>;
 
 export interface CredentialSubject extends CredentialOwner {
@@ -50,11 +50,11 @@ export interface CredentialSubject extends CredentialOwner {
 
 export interface IssueParameters extends CredentialSubject, Omit<Terms, 'name' | 'scopes'> {
   readonly name: string;
-  /** The scopes; null for those of the person's current role. */
+  /** The scopes; null means those of the person's current role. */
   readonly scopes: readonly string[] | null;
 }
 
-/** Returns the parameters of a credential without limits, except for the given members. */
+/** Returns the parameters of an unlimited credential, overridden by the given members. */
 export function plainOrder({
   kind,
   ...given
@@ -63,14 +63,13 @@ export function plainOrder({
   return { kind, name: '', ...owner, ...NO_LIMITS, ...given };
 }
 
-/** Returns the id of the owner. Throws `not_found` without an owner. */
 function requireOwner({ merchant_id, operator_id }: CredentialOwner): string {
   const id = merchant_id ?? operator_id;
   if (id === null) throw DomainError.notFound('Credential');
   return id;
 }
 
-/** Returns the streams that form the revision of a credential. */
+/** Returns the streams whose revisions form the revision of a credential. */
 export function credentialStreams(owner: CredentialOwner): string[] {
   return [`${credentials.category}-${requireOwner(owner)}`];
 }
@@ -81,7 +80,7 @@ const CREDENTIAL = {
   streams: (_: string, owner: CredentialOwner) => credentialStreams(owner),
 } as const;
 
-/** A command of operators and of the portal. From the portal it is not an operation; `cause` names the person. */
+/** A command that the portal also executes, without an operation. Its `cause` then identifies the person. */
 abstract class CredentialCommand<P extends object, R extends object | void = void> extends OperatorCommand<
   P,
   R
@@ -92,7 +91,7 @@ abstract class CredentialCommand<P extends object, R extends object | void = voi
 type By = Pick<Requester, 'operatorId' | 'credentialId'>;
 type OwnTerms = Pick<Credential, 'credential_id' | 'merchants' | 'addresses' | 'expires_at'>;
 
-/** Requires the key's own person in a session, the key itself, or a key with terms as wide. Throws `forbidden`. */
+/** Throws `forbidden` for another person's key, and for terms that exceed those of the key in use. */
 async function requireOwnKey(
   { operatorId, credentialId }: By,
   ownerId: string | null,
@@ -115,15 +114,12 @@ async function requireOwnKey(
   throw new DomainError('forbidden', `The key would exceed the ${exceeded} of the key that requests it`);
 }
 
-/**
- * Issues a credential. Throws `not_found`, `forbidden`, `validation_failed`, or `invalid_transition` if two are
- * valid.
- */
+/** Throws `not_found`, `forbidden`, `validation_failed`, or `invalid_transition` if two secrets are valid. */
 @Operation<IssueParameters>({
   ...CREDENTIAL,
   name: 'credentials.issue',
   secondPerson: 'depends',
-  // A new credential has no revision. The owner's other credentials may change before it is approved.
+  // A new credential has no revision. Its approval must not fail if other credentials of the owner change.
   streams: () => [],
 })
 export class IssueCredential extends CredentialCommand<IssueParameters, CredentialWithSecret> {}
@@ -193,7 +189,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
     );
   }
 
-  /** Returns the scopes of the person's role. Throws `not_found`, or `invalid_transition` for a disabled person. */
+  /** Returns the scopes of the person's role. Throws `not_found`, or `invalid_transition` if disabled. */
   private async requireActive(operatorId: string): Promise<readonly string[]> {
     const { status, role } = requireOperator(await this.access.load(operatorPerson, operatorId));
     if (status === 'disabled') throw new DomainError('invalid_transition', 'The operator is disabled');
@@ -201,7 +197,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
   }
 }
 
-/** Replaces a credential. Throws `not_found`, or `invalid_transition` if it is inactive or two are valid. */
+/** Throws `not_found`, or `invalid_transition` if it is inactive or its key has two valid secrets. */
 @Operation({ ...CREDENTIAL, name: 'credentials.roll' })
 export class RollCredential extends OperatorCommand<
   CredentialSubject & { readonly overlap_seconds: number },
@@ -215,7 +211,7 @@ export class RollCredentialHandler implements OperationHandler<RollCredential> {
     private readonly secrets: CredentialSecrets,
   ) {}
 
-  /** Reads the owner's events, because a row may be forged. */
+  /** Reads the owner's events, because a row of the read model may be forged. */
   async own(command: RollCredential, by: By): Promise<boolean> {
     const { state, found } = await this.find(command);
     if (found !== undefined)
@@ -250,23 +246,23 @@ function nextId({ operation }: RollCredential): string {
   return deriveId(operation!.id, 'credential');
 }
 
-/** Revokes a credential. Throws `not_found`, or `invalid_transition` if it is revoked already. */
+/** Throws `not_found`, or `invalid_transition` if the credential is revoked already. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke' })
 export class RevokeCredential extends CredentialCommand<CredentialOwner> {}
 
-/** Revokes as {@link RevokeCredential} does; a revoked credential is no error. */
+/** Revokes a leaked credential. It is no error if the credential is revoked already. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke_leaked' })
 export class RevokeLeakedCredential extends CredentialCommand<CredentialOwner & { readonly url: string }> {}
 
 const KEY = { ...CREDENTIAL, subject: 'exchange_key' } as const;
 
-/** Limits a key to networks; an empty list allows all. Throws `not_found`, `invalid_transition` or `validation_failed`. */
+/** Throws `not_found`, `invalid_transition` or `validation_failed`. Empty `addresses` allow any address. */
 @Operation({ ...KEY, name: 'credentials.restrict' })
 export class RestrictKey extends OperatorCommand<
   CredentialOwner & { readonly addresses: readonly string[] }
 > {}
 
-/** Sets the pay page of a key. Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
+/** Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
 @Operation({ ...KEY, name: 'credentials.set_page' })
 export class SetKeyPage extends OperatorCommand<CredentialOwner & { readonly page: PayPageSettings }> {}
 

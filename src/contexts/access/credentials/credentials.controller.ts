@@ -48,7 +48,7 @@ import { SECRET_DISPLAYED_MS } from './credentials.js';
 
 const CREDENTIAL = 'Credential';
 
-/** Keys of merchants, of the exchange and of operators (admin-api.md 3). */
+/** The keys of merchants, of the exchange and of operators (admin-api.md 3). */
 @ApiTags('Admin: credentials')
 @AdminController('credentials')
 export class AdminCredentialsController {
@@ -182,31 +182,26 @@ export class AdminCredentialsController {
     return written(outcome, 200, () => ({ credential_id: id }));
   }
 
-  /**
-   * Returns the parameters of `credentials.issue`. Throws `validation_failed` for members that are missing or of
-   * another kind. Throws `forbidden` without the scope of the kind, and `not_found` for merchants out of the caller's
-   * reach.
-   */
+  /** Throws `validation_failed`, `forbidden` without the scope, or `not_found` for merchants out of reach. */
   private async toParameters(id: string, body: NewCredentialBody, caller: AdminCaller) {
     const { kind, merchant_id = null, operator_id = null, merchants = null } = body;
     requireMembers(body);
-    // The scope comes first, so that a key without it cannot probe which merchants exist.
+    // Scope and reach are checked first, so that a caller without them cannot probe which merchants exist.
     if (kind !== 'admin') requireScopes(caller, ['credentials:write']);
     const named = [...(merchants ?? []), ...(merchant_id ? [merchant_id] : [])];
-    // The reach comes first, so that a confined key cannot probe which other merchants exist.
     for (const each of named) requireReach(caller, each, 'Merchant');
     if (!(await this.credentials.areMerchants(named))) {
       const field = kind === 'admin' ? 'merchants' : 'merchant_id';
       throw DomainError.invalid({ [field]: ['must name merchants that exist'] }).asTransient();
     }
-    // Undefined members would replace the defaults.
+    // JSON drops undefined members, which would replace the defaults.
     const { reason: _, ticket: __, ...given } = JSON.parse(JSON.stringify(body)) as Recorded;
     return plainOrder({
       ...{ demands_signing: true, ...given, api_key: null },
       ...(kind === 'exchange' && { api_key: KIND_RULES.exchange.deriveKeyId(id, '', null) }),
       ...(kind === 'admin' && {
         operator_id: operator_id ?? caller.operatorId,
-        // The current role's scopes replace absent ones, so that the second person can read them.
+        // The current role's scopes replace absent ones, so that the approver can read them.
         scopes:
           body.scopes ?? (caller.role !== null && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
       }),
@@ -216,7 +211,7 @@ export class AdminCredentialsController {
   private async issued({ operation, result }: OperationOutcome, { requester, idempotency }: AdminWrite) {
     const { credential_id, secret } = result as CredentialWithSecret;
     const credential = { ...(await this.credentials.find(credential_id, requester)), secret };
-    // A repeat displays the secret for the remaining time only.
+    // A repeat returns the secret only for the remaining time.
     const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
     idempotency.hideSecretAfter(Math.min(SECRET_DISPLAYED_MS, until - Date.now()));
     return written({ operation, result: { credential } }, 201, (result) => result);

@@ -18,7 +18,7 @@ import {
 } from './credential-kinds.js';
 import { historyRules } from '../../../kernel/history-rules.js';
 
-/** The time for which a repeat of the request gets the secret (admin-api.md 3). */
+/** The time in which a repeat of the request returns the secret again (admin-api.md 3). */
 export const SECRET_DISPLAYED_MS = DAY_MS;
 
 export interface CredentialSecret {
@@ -29,15 +29,14 @@ export interface CredentialSecret {
 }
 
 interface Owner {
-  /** The id of the merchant or the operator. */
   readonly owner_id: string;
-  /** The merchant; null for an operator's credential. */
+  /** The merchant, which is also the owner; null for an operator's credential. */
   readonly merchant_id: string | null;
 }
 
 interface Issued extends CredentialSecret, Terms, Owner {
   readonly kind: CredentialKind;
-  /** The id shared by credentials that replace each other: `svc-api-key`, `api_key`, or the id of an admin key. */
+  /** The merchant id (payouts), the `api_key` (exchange) or the credential id (admin). */
   readonly key_id: string;
   /** True until another person approves the credential. */
   readonly is_pending: boolean;
@@ -53,10 +52,10 @@ export type CredentialIssued = DomainEvent<'credential.issued.v1', Issued>;
 export type CredentialEvent =
   | CredentialIssued
   | DomainEvent<'credential.activated.v1', OfOne>
-  /** Another credential replaces it and both are valid until `until`. */
+  /** The credential is replaced by another one and stays valid until `until`. */
   | DomainEvent<'credential.rolled.v1', OfOne & Members<'replaced_by' | 'until'>>
   | DomainEvent<'credential.revoked.v1', OfOne>
-  /** The addresses of a key, in canonical form; empty: any. */
+  /** The canonical networks that may use the key; an empty list allows any address. */
   | DomainEvent<'credential.restricted.v1', OfKey & { readonly addresses: readonly string[] }>
   | DomainEvent<'credential.page_set.v1', OfKey & PayPageSettings>;
 
@@ -70,7 +69,6 @@ export interface Credential extends Omit<Issued, 'at'> {
 export interface Credentials {
   readonly credentials: readonly Credential[];
   readonly revoked: readonly Members<'credential_id' | 'key_id'>[];
-  /** The pay pages by key. */
   readonly pages: Readonly<Record<string, PayPageSettings>>;
 }
 
@@ -130,9 +128,9 @@ export const credentials: Aggregate<Credentials, CredentialEvent> = {
   },
 };
 
-/** The maximum number of valid secrets of a key, for a rotation (contract.md 2.6, 21.7). */
+/** The maximum number of valid secrets of a key: two during a rotation (contract.md 2.6, 21.7). */
 const MAX_VALID = 2;
-/** The limit per owner, because each authentication folds all credentials. */
+/** The limit per owner, also of remembered revocations, because an authentication reads all of them. */
 export const MAX_KEPT = 1000;
 const MAX_NAME_LENGTH = 255;
 
@@ -160,7 +158,6 @@ function pickOwner({ owner_id, merchant_id }: Owner): Owner {
   return { owner_id, merchant_id };
 }
 
-/** Throws `not_found`, or `invalid_transition` for a revoked credential. */
 export function requireCredential(state: Credentials, id: string): Credential {
   if (isRevoked(state, id)) throw new DomainError('invalid_transition', 'The credential is revoked');
   const found = state.credentials.find(({ credential_id }) => credential_id === id);
@@ -168,7 +165,7 @@ export function requireCredential(state: Credentials, id: string): Credential {
   return found;
 }
 
-/** Returns a key's unrevoked credentials. Throws `not_found`, or `invalid_transition` if all are revoked. */
+/** Returns a key's unrevoked credentials. Throws `not_found`, or `invalid_transition` if there is none. */
 function requireKey(state: Credentials, id: string): readonly [Credential, ...Credential[]] {
   const [first, ...others] = state.credentials.filter(({ key_id }) => key_id === id);
   if (first !== undefined) return [first, ...others];
@@ -182,7 +179,7 @@ interface IssueCommand extends Pick<Issued, 'owner_id' | 'kind' | 'is_pending' |
   readonly terms: Terms;
 }
 
-/** Issues a credential; a repeat changes nothing. A replacement gets the key and the terms of the replaced credential. */
+/** Returns no events for a repeat. A replacement inherits the key and terms of the replaced credential. */
 export function issueCredential(command: IssueCommand, state: Credentials): CredentialIssued[] {
   const { owner_id, secret, is_pending, at } = command;
   const { credential_id, sealed_secret, secret_hash } = secret;
@@ -209,7 +206,6 @@ export function issueCredential(command: IssueCommand, state: Credentials): Cred
   return [{ type: 'credential.issued.v1', data }];
 }
 
-/** Throws `not_found`, or `invalid_transition` for a revoked or expired credential. */
 export function activateCredential({ credential_id, at }: OneCommand, state: Credentials): CredentialEvent[] {
   const credential = requireCredential(state, credential_id);
   if (!credential.is_pending) return [];
@@ -218,7 +214,7 @@ export function activateCredential({ credential_id, at }: OneCommand, state: Cre
   return [{ type: 'credential.activated.v1', data: { ...pickOwner(credential), credential_id, at } }];
 }
 
-/** Replaces a credential, which ends after the overlap. A repeat changes nothing. */
+/** Issues a replacement. The replaced credential expires after the overlap. A repeat changes nothing. */
 export function rollCredential(
   command: OneCommand & { secret: CredentialSecret; overlapSeconds: number },
   state: Credentials,
@@ -232,7 +228,7 @@ export function rollCredential(
   return [...rolled, ...issueCredential(issue, fold(credentials, rolled, state))];
 }
 
-/** Ends the replaced credential. Throws `not_found`, or `invalid_transition` for a credential that is not active. */
+/** Sets the end of a replaced credential. Throws `not_found`, or `invalid_transition` unless it is active. */
 function replaceCredential(
   { credential_id, replaced_by, until, at }: OneCommand & Members<'replaced_by' | 'until'>,
   state: Credentials,
@@ -240,7 +236,7 @@ function replaceCredential(
   const credential = requireCredential(state, credential_id);
   const { replaced_by: former, is_pending } = credential;
   if (former === replaced_by) return [];
-  // Once the replacement is revoked, the credential is the only one of its key and can be replaced again.
+  // A credential whose replacement was revoked can be replaced again.
   const isReplaced = former !== null && !isRevoked(state, former);
   const usable = isValid(credential, at) ? 'active' : 'expired';
   const status = is_pending ? 'pending' : isReplaced ? 'rolling' : usable;
@@ -249,7 +245,7 @@ function replaceCredential(
   return [{ type: 'credential.rolled.v1', data }];
 }
 
-/** Revokes a credential, or with its last valid secret a whole exchange key. A repeat changes nothing. */
+/** Revokes a credential. Revoking the last valid secret of an exchange key revokes the whole key. */
 export function revokeCredential({ credential_id, at }: OneCommand, state: Credentials): CredentialEvent[] {
   if (isRevoked(state, credential_id)) return [];
   const credential = requireCredential(state, credential_id);
@@ -261,7 +257,6 @@ export function revokeCredential({ credential_id, at }: OneCommand, state: Crede
   return ids.map((id) => ({ type: 'credential.revoked.v1', data: { ...owner, credential_id: id, at } }));
 }
 
-/** Limits a key to canonical `addresses`; an empty list allows any. */
 export function restrictKey(
   { key_id, addresses, at }: { key_id: string; addresses: readonly string[]; at: string },
   state: Credentials,

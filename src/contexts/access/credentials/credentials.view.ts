@@ -54,14 +54,13 @@ const STATUS = `case when c.revoked_at is not null then 'revoked'
   when c.expires_at <= now() or c.rolling_until <= now() then 'expired'
   when c.is_pending then 'pending' when c.rolling_until is not null then 'rolling' else 'active' end`;
 
-/** The columns of {@link AdminCredential}. A private key has the address list of its merchant. */
+/** The columns of AdminCredential. A payouts key has the address list of its merchant. */
 const COLUMNS = `c.credential_id as id, c.kind, c.name, c.merchant_id,
   case when c.kind = 'admin' then c.owner_id end as operator_id, c.merchants, c.scopes,
   case when c.kind = 'payouts' then coalesce(m.ip_allow_list, '{}') else c.addresses end as addresses,
   c.withdraw_addresses, c.demands_signing, c.memo_signing, case when c.kind = 'exchange' then c.key_id end as api_key,
   c.expires_at, u.last_used_at, ${STATUS} as status, c.created_at`;
 
-/** The sealed secrets of a kind that are not revoked. */
 export const sealedSecrets = (kind: CredentialKind): string =>
   `select sealed_secret as sealed from access.credentials where kind = '${kind}' and revoked_at is null`;
 
@@ -72,7 +71,7 @@ const credentialExpiry = new Gauge({
   registers,
 });
 
-/** The next expiry by kind, or one of the last day. Rolling credentials count only without a valid successor. */
+/** The earliest expiry by kind, at most a day ago. A credential with a valid successor does not count. */
 const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) as "expiresAt"
   from access.credentials c
   where least(c.expires_at, c.rolling_until) > now() - interval '1 day' and not c.is_pending and c.revoked_at is null
@@ -81,24 +80,20 @@ const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) 
         and not other.is_pending and coalesce(other.expires_at > now(), true)))
   group by c.kind`;
 
-/** A read that hangs delays only the merchants of its lane. */
+/** The number of parallel reads. A read that hangs delays only the merchants of its lane. */
 const READ_LANES = 8;
 
 type Reach = Pick<Requester, 'merchants' | 'operatorId'>;
 
-/** Checks for the caller's own credential, or that of a merchant within the caller's reach. */
 function isReached({ merchants, operatorId }: Reach, row: AdminCredential): boolean {
   if (merchants === null || (row.operator_id !== null && row.operator_id === operatorId)) return true;
   return row.merchant_id !== null && merchants.includes(row.merchant_id);
 }
 
-/**
- * Finds the owners of keys and secrets, and lists credentials. Callers verify a found credential in the owner's events.
- * Ids must be UUIDs.
- */
+/** The read model of credentials. Callers verify a found owner in its events. Ids must be UUIDs. */
 @Injectable()
 export class CredentialIndex {
-  /** One query reads many merchants, because strangers may send any id. */
+  /** Concurrent reads share one query, because strangers may send any id. */
   private readonly merchantReads = Array.from(
     { length: READ_LANES },
     () => new GroupCall((ids: readonly string[]) => this.findMerchants(ids)),
@@ -113,12 +108,10 @@ export class CredentialIndex {
     return this.merchantReads[parseInt(id.slice(-2), 16) % READ_LANES]!.call(id);
   }
 
-  /** Checks that each id is of a merchant. */
   async areMerchants(ids: readonly string[]): Promise<boolean> {
     return (await this.findMerchants(ids)).every(Boolean);
   }
 
-  /** Finds the merchant of an exchange key. */
   ownerOfKey(keyId: string): Promise<string | null> {
     const sql = `select owner_id as id from access.credentials where key_id = $1 and kind = 'exchange'`;
     return this.id(sql, keyId);
@@ -128,7 +121,7 @@ export class CredentialIndex {
     return this.id('select owner_id as id from access.credentials where secret_hash = $1', secretHash);
   }
 
-  /** Finds the exchange key of a credential; any other id is returned as it is. */
+  /** Returns the key id of a credential, or the given id if it is unknown. */
   async findExchangeKey(credentialId: string): Promise<string> {
     const sql = 'select key_id as id from access.credentials where credential_id = $1';
     return (await this.id(sql, credentialId)) ?? credentialId;
@@ -146,7 +139,7 @@ export class CredentialIndex {
     for (const { kind, expiresAt } of next) credentialExpiry.set({ kind }, expiresAt.getTime() / 1000);
   }
 
-  /** Newest first. Null: all merchants. */
+  /** Lists credentials, newest first; null `merchants` means all. */
   async page(merchants: readonly string[] | null, filter: CredentialsQuery) {
     const where = {
       'c.kind = ?': filter.kind,
@@ -166,7 +159,7 @@ export class CredentialIndex {
     return row;
   }
 
-  /** Finds a credential for display: an own one only if its merchants are within the caller's reach. */
+  /** Throws `not_found` also for the caller's own credential if its merchants exceed the caller's reach. */
   async findDisplayed(id: string, caller: Reach): Promise<AdminCredential> {
     const row = await this.find(id, caller);
     const { merchants } = caller;
@@ -180,7 +173,7 @@ export class CredentialIndex {
     return this.first({ 'c.secret_hash = ?': secretHash }, caller);
   }
 
-  /** Searches by the id of the credential or of its key, except for private keys, whose key is the merchant. */
+  /** Finds credentials by id or key id, but payouts keys only by id: their key id is the merchant id. */
   @Searches('credentials:read')
   search({ uuid }: SearchQuery): Promise<readonly Found[]> {
     return this.database.query<Found>(

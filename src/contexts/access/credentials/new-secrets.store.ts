@@ -4,10 +4,10 @@ import { SECRET_DISPLAYED_MS } from './credentials.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 
-/** The retention, longer than a request may be repeated, so that no id gets a second secret. */
+/** The retention of rows: longer than a request may be repeated, so that no id gets a second secret. */
 const SECRETS_KEPT_DAYS = 40;
 
-/** The sealed secrets of new credentials, kept for a day, so that a retry after a crash issues the same secret. */
+/** The sealed secrets of new credentials, kept for a day so that a retry issues the same secret. */
 @Injectable()
 export class NewSecrets {
   constructor(
@@ -24,7 +24,6 @@ export class NewSecrets {
     return this.find(id);
   }
 
-  /** Returns null for an unknown id, and a day after the generation. */
   async find(id: string): Promise<string | null> {
     const [row] = await this.database.query<{ sealed: string }>(
       `select sealed from access.new_secrets

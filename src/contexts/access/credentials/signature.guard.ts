@@ -25,19 +25,18 @@ const UNIX_SECONDS = /^[0-9]{1,12}$/;
 const HEADERS = ['svc-api-key', 'svc-timestamp', 'svc-signature'];
 const INVALID_API_KEY: HttpProblem = { status: 401, detail: 'Invalid svc-api-key' };
 
-/** The bound on signers in memory; the least recently used are evicted. */
 const MAX_SIGNERS = 50_000;
 
-/** A failure costs one point plus one per this many body bytes, because the response is four times as long. */
+/** A failure costs one point, plus one per this many body bytes: its response is four times the body. */
 const BYTES_PER_POINT = 16_384;
-/** The points per minute: 300 failures without a body, or four with a megabyte. */
+/** The points per minute and address: 300 failures without a body, or four with a megabyte. */
 const MAX_PER_ADDRESS = 300;
 
 /**
- * Verifies the signature of each request to the merchant API (contract.md 2). Counts wrong ones per address, in this
- * process. Above the limit a wrong signature gets 429 in place of the signed bytes. Large bodies are then refused
- * unread, except from a merchant that signed correctly from the address. API keys are public, so a stranger's failures
- * must not lock out a merchant.
+ * Verifies signatures of the merchant API (contract.md 2) and limits failures per address and process. Above
+ * the limit, a wrong signature gets 429 instead of the signed bytes, and large bodies are refused unread.
+ * Merchants that have signed from the address may still send them. A stranger can use their public API key,
+ * but must not lock them out.
  */
 @Injectable()
 export class SignatureGuard extends ApiGuard {
@@ -51,7 +50,6 @@ export class SignatureGuard extends ApiGuard {
     super('/merchants/v1', memory);
   }
 
-  /** Refuses unknown callers, and large bodies from addresses with too many failed signatures. */
   override async identify(request: FastifyRequest): Promise<ApiCaller> {
     const { edge } = request;
     const absent = HEADERS.filter((name) => !request.raw.headers[name]);
@@ -111,7 +109,6 @@ export function isFresh(timestamp: string, now: number): boolean {
   return Math.abs(Math.floor(now / 1000) - Number(timestamp)) <= MAX_DRIFT_SECONDS;
 }
 
-/** Returns a 401 with the server time and a hint if milliseconds were sent. */
 export function timestampDrift(timestamp: string, now: number): HttpProblem {
   const serverTime = Math.floor(now / 1000);
   const detail = `svc-timestamp must be Unix seconds within 5 minutes of server time, which is ${serverTime}`;
@@ -123,7 +120,7 @@ const MISMATCH = 'svc-signature does not match the request';
 const LOWER_CASE = `${MISMATCH}: it must be lower-case hex, and this one is upper-case`;
 const LABEL = 'StringToSignBytes (hex, space-separated, lower-case):';
 
-/** The bytes that become text at a time, which bounds the memory of a response. */
+/** The number of bytes converted to text at a time, which bounds the memory of a response. */
 const PIECE_BYTES = 16_384;
 
 /** Returns the signed bytes as an array of integers in a problem or, for `Accept: text/plain`, as hex. */
@@ -155,7 +152,7 @@ function* joined(prefix: string, body: Buffer, separator: string, write: (piece:
     yield separator + write(body.subarray(from, from + PIECE_BYTES));
 }
 
-/** JSON is the default and wins a tie. */
+/** Prefers JSON by default and on a tie. */
 export function prefersText(accept: string | undefined): boolean {
   if (accept === undefined || !/text\//i.test(accept)) return false;
   let text = 0;

@@ -26,7 +26,7 @@ export const DIRECTORY_VIEW = subscriptionName('access.directory');
 
 type DirectoryEvent = MerchantEvent | CredentialEvent | OperatorEvent | PortalSessionEvent;
 
-/** The table of each category of events, and the member of events that is the id of its rows. */
+/** The table per event type prefix, and the event member that is the id of its rows. */
 const TABLES: Readonly<Record<string, readonly [table: string, id: string]>> = {
   merchant: ['merchants', 'merchant_id'],
   operator: ['operators', 'operator_id'],
@@ -34,10 +34,10 @@ const TABLES: Readonly<Record<string, readonly [table: string, id: string]>> = {
   portal_session: ['portal_sessions', 'session_id'],
 };
 
-/** The types of events that insert a row; the others update it. */
+/** The event types that insert a row; the others update it. */
 const INSERTING = /\.(registered|created|issued)\.v1$/;
 
-/** The columns that an event sets. Members of an inserted row that are no columns are left out. */
+/** The columns that an event sets. An insert ignores members that are not columns. */
 const COLUMNS: Partial<Changes<object, DirectoryEvent>> = {
   ...merchantChanges,
   ...operatorChanges,
@@ -52,15 +52,14 @@ const COLUMNS: Partial<Changes<object, DirectoryEvent>> = {
   'portal_session.revoked.v1': ({ revoked_at }) => ({ revoked_at }),
 };
 
-/** The projection of merchants, operators and portal sessions with their credentials. */
 export const directoryProjection = subscriptionOf<DirectoryEvent>({
   name: DIRECTORY_VIEW,
   events: [merchantHistory, credentialHistory, operatorHistory, portalSessionHistory].flatMap(
     ({ events }) => events,
   ),
-  // The actors of sessions are personal.
+  // The actors of portal sessions are personal data.
   staysSealed: true,
-  // One statement per event: credentials change a few times a year.
+  // One statement per event is enough: credentials change a few times a year.
   async apply(events, tx, schema = 'access') {
     for (const event of events) {
       const row: Readonly<Record<string, unknown>> = withChanges(COLUMNS, event, {});
@@ -120,7 +119,7 @@ export class MerchantList {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** Newest first. Null: all merchants. */
+  /** Lists merchants, newest first; null `merchants` means all. */
   page(merchants: readonly string[] | null, { status, name, ...page }: MerchantsQuery) {
     const list = {
       columns: `merchant_id as id, name, status, ip_allow_list, registered_at as created_at,
@@ -189,18 +188,15 @@ export class OperatorsView {
     return row;
   }
 
-  /** Ignores letter case. */
   async byEmail(email: string): Promise<DisplayedOperator | null> {
     return (await this.read({ 'lower(email) = lower(?)': email })).rows[0] ?? null;
   }
 
-  /** Counts all operators, also disabled ones. */
   async count(): Promise<number> {
     const sql = 'select count(*)::int as count from access.operators';
     return (await this.database.query<{ count: number }>(sql))[0]!.count;
   }
 
-  /** Returns the ids of the active administrators. */
   async administrators(): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(
       `select operator_id as id from access.operators where role = 'administrator' and status = 'active'
@@ -209,7 +205,6 @@ export class OperatorsView {
     return rows.map(({ id }) => id);
   }
 
-  /** Searches by the id or the email. */
   @Searches('operators:read')
   search({ text, uuid }: SearchQuery): Promise<readonly Found[]> {
     return this.database.query<Found>(

@@ -21,13 +21,13 @@ export type MerchantEvent =
 const MAX_NAME_LENGTH = 255;
 export const MERCHANT_STATUSES = ['active', 'suspended'] as const;
 
-/** The pages of a merchant's users in its own site. */
+/** The settings of pages that the merchant embeds in its site. */
 export interface Embedding {
-  /** The origins that may embed the pages; empty: not set. */
+  /** The origins that may embed the pages; an empty list means that none are set. */
   readonly origins: readonly string[];
-  /** The origins, or the schemes of apps with their colon, that the pages may lead back to. */
+  /** The origins, or app schemes with their colon, to which the pages may return. */
   readonly callbacks: readonly string[];
-  /** The displayed name; null: the registered name. */
+  /** The displayed name; null means the registered name. */
   readonly display_name: string | null;
 }
 
@@ -40,9 +40,9 @@ interface RegisteredMerchant extends Embedding {
   readonly merchant_id: string;
   readonly name: string;
   readonly registered_at: string;
-  /** The network ranges of calls; empty: any. */
+  /** The networks that may call the API; an empty list allows any address. */
   readonly ip_allow_list: readonly string[];
-  /** The rate limit; null: the service's default. */
+  /** The rate limit; null means the default of the service. */
   readonly requests_per_minute: number | null;
 }
 
@@ -72,13 +72,12 @@ export const merchant: Aggregate<Merchant, MerchantEvent> = {
       : withChanges(merchantChanges, event, state as RegisteredMerchant),
 };
 
-/** Throws `not_found`. */
 export function requireMerchant(state: Merchant): RegisteredMerchant {
   if (state.status === 'unknown') throw DomainError.notFound('Merchant');
   return state;
 }
 
-/** Returns the event, or none if `data` is absent or would change nothing. Throws `not_found`. */
+/** Returns no event if `data` is absent or would change nothing. Throws `not_found`. */
 function change<Type extends MerchantEvent['type']>(
   state: Merchant,
   type: Type,
@@ -90,7 +89,7 @@ function change<Type extends MerchantEvent['type']>(
   return JSON.stringify(merchant.evolve(state, event)) === JSON.stringify(state) ? [] : [event];
 }
 
-/** Registers a merchant. A repeat changes nothing, because a retry may follow a crash. */
+/** Returns no events for a repeat, because a retry may follow a crash. */
 export function registerMerchant(
   command: { merchant_id: string; name: string; at: string },
   state: Merchant,
@@ -124,7 +123,7 @@ export function reinstateMerchant({ at }: At, state: Merchant): MerchantEvent[] 
   return change(state, 'merchant.reinstated.v1', { at });
 }
 
-/** The members of a PATCH; an absent member stays as it is. Lists are in canonical form. */
+/** The members of a PATCH; absent members stay unchanged. Lists must be in canonical form. */
 export interface MerchantChange {
   readonly name?: string;
   readonly ip_allow_list?: readonly string[];

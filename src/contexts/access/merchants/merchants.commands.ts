@@ -27,7 +27,7 @@ import {
 } from './merchant.js';
 import { canonicalCallbacks, canonicalCidrs, canonicalOrigins } from '../credentials/allow-lists.service.js';
 
-/** Writes one aggregate and waits, for a bounded time, for the directory, so that a new secret works at once. */
+/** Writes an aggregate, then waits briefly for the directory view, so that a new secret works at once. */
 @Injectable()
 export class AccessCommands {
   constructor(
@@ -36,7 +36,7 @@ export class AccessCommands {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** Reads the events, so that the state has no lag. */
+  /** Reads the events, because the directory view may lag. */
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     return (await this.loop.load(aggregate, id)).state;
   }
@@ -58,7 +58,7 @@ export class AccessCommands {
 
 type Caused = AnyCommand & { readonly cause?: EventMetadata };
 
-/** Creates the handler of one decision on one aggregate, by default the subject. `check` may refuse a request. */
+/** Creates the handler of one decision on one aggregate, by default the subject of the command. */
 export function decisionHandler<Of extends Caused, State, Event extends DomainEvent>(
   command: Type<Of>,
   aggregate: Aggregate<State, Event>,
@@ -91,14 +91,14 @@ const MERCHANT = {
   streams: (id: string) => [`merchant-${id}`],
 } as const;
 
-/** A new merchant without a key. Throws `validation_failed` on `name`. */
+/** Creates a merchant without a key. Throws `validation_failed` on `name`. */
 @Operation({ ...MERCHANT, name: 'merchants.register' })
 export class CreateMerchant extends OperatorCommand<{ readonly name: string }> {}
 
 const register = ({ subjectId: merchant_id, parameters }: CreateMerchant, state: Merchant, at = '') =>
   registerMerchant({ merchant_id, name: parameters.name, at }, state);
 
-/** Changes all given settings of a merchant or none. Throws `not_found`, or `validation_failed` on the field at fault. */
+/** Changes all given settings or none. Throws `not_found`, or `validation_failed` on the field at fault. */
 @Operation({ ...MERCHANT, name: 'merchants.update', secondPerson: 'depends' })
 export class UpdateMerchant extends OperatorCommand<MerchantChange> {}
 
@@ -109,7 +109,7 @@ class UpdateMerchantHandler implements OperationHandler<UpdateMerchant> {
     @Inject(httpConfig.KEY) private readonly config: HttpConfig,
   ) {}
 
-  /** A higher limit needs a second person. */
+  /** Requires a second person for a higher rate limit. */
   async secondPerson({ subjectId, parameters: { limits } }: UpdateMerchant): Promise<'before' | null> {
     if (limits === undefined) return null;
     const { rateLimitPerMinute } = this.config;
@@ -130,7 +130,6 @@ class UpdateMerchantHandler implements OperationHandler<UpdateMerchant> {
   }
 }
 
-/** Throws `validation_failed` on the field at fault. */
 function canonicalChange(
   { ip_allow_list, embedding, ...change }: MerchantChange,
   mode: HttpConfig['mode'],
@@ -147,11 +146,10 @@ function canonicalChange(
   };
 }
 
-/** Suspends a merchant, whose calls get 403 from then on. Throws `not_found`. */
+/** Suspends a merchant. Its calls then get 403. Throws `not_found`. */
 @Operation({ ...MERCHANT, name: 'merchants.suspend', secondPerson: 'after' })
 export class SuspendMerchant extends OperatorCommand {}
 
-/** Ends a suspension. Throws `not_found`. */
 @Operation({ ...MERCHANT, name: 'merchants.reinstate', secondPerson: 'before' })
 export class ReinstateMerchant extends OperatorCommand {}
 

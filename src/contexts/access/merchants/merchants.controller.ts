@@ -42,7 +42,7 @@ class LimitsBody {
   requests_per_minute!: number | null;
 }
 
-/** An absent member stays as it is; a list replaces the former list. */
+/** A PATCH body. Absent members stay unchanged; a list replaces the former list. */
 class MerchantBody extends WriteBody {
   @Field(label, { optional: true }) name?: string;
   @Field(networks, { optional: true, description: 'Where it may call from; empty: anywhere.' })
@@ -62,7 +62,7 @@ class MerchantsResponse extends PageOf('merchants', AdminMerchant) {}
 
 const MERCHANT = 'Merchant';
 
-/** admin-api.md 3 */
+/** The merchants in the admin API (admin-api.md 3). */
 @ApiTags('Admin: merchants')
 @AdminController('merchants')
 export class AdminMerchantsController {

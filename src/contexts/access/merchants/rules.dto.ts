@@ -9,7 +9,6 @@ import { canonicalCidrs } from '../credentials/allow-lists.service.js';
 
 const MAX_ITEMS = 100;
 
-/** An array of up to 100 items. */
 export function listOf(item: Rule): Rule {
   return {
     schema: { type: 'array', items: item.schema, maxItems: MAX_ITEMS },
@@ -32,14 +31,13 @@ export const label: Rule = text({ minLength: 1, maxLength: MAX_LABEL }, (value) 
 
 const MAX_TOKEN = 512;
 
-/** The leaked secret; surrounding white space is removed. */
 export const leakedToken: Rule = text({ minLength: 1, maxLength: MAX_TOKEN }, (value) =>
   tidy(value) !== '' && value.length <= MAX_TOKEN
     ? tidy(value)
     : new Fault(`must have 1 to ${MAX_TOKEN} characters`),
 );
 
-/** Addresses and CIDR ranges, in canonical form. */
+/** The rule for addresses and CIDR ranges, which are read in canonical form. */
 export const networks: Rule = {
   schema: { type: 'array', items: { type: 'string' }, maxItems: MAX_ITEMS, examples: [['203.0.113.0/24']] },
   read: (value) => {
@@ -59,7 +57,7 @@ function findFault<T>(read: () => T): T | Fault {
 
 const MAX_URL = 2048;
 
-/** An https address. Its user, query and fragment are dropped, because they may contain a secret. */
+/** An https URL without its user, query and fragment, because these may contain a secret. */
 export const place: Rule = text({ minLength: 1, maxLength: MAX_URL, format: 'uri' }, (value) => {
   if (!URL.canParse(value)) return new Fault('must be an https address');
   const { protocol, origin, pathname } = new URL(value);

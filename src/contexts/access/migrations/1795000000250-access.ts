@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the schema `access`: merchants, operators, credentials, sessions and the request log. */
 export class Access1795000000250 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

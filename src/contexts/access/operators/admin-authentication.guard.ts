@@ -23,7 +23,7 @@ const REQUESTS_PER_MINUTE = 600;
 
 const BEARER = /^Bearer +([^ ]+)$/i;
 
-/** Authenticates calls of the admin API by `Authorization: Bearer <admin key>` or the session's cookie (admin-api.md 1, 5). */
+/** Authenticates the admin API by an admin key as bearer token or by a session cookie (admin-api.md 1, 5). */
 @Injectable()
 export class AdminAuthentication extends AdminCallers {
   constructor(
@@ -51,7 +51,7 @@ export class AdminAuthentication extends AdminCallers {
     return caller;
   }
 
-  /** Returns the session of the cookie. Null if it ended, or if the person was disabled since the login. */
+  /** Returns the session of the cookie, or null if it ended or the person was disabled since the login. */
   async findSession(request: FastifyRequest) {
     const token = this.site.session(request);
     const session = token === null ? null : await this.sessions.find(token, isActivity(request));
@@ -61,7 +61,6 @@ export class AdminAuthentication extends AdminCallers {
     return person && !isOld ? { ...session, person } : null;
   }
 
-  /** Throws Refusal (401). */
   async session(request: FastifyRequest) {
     const session = await this.findSession(request);
     if (session === null) throw new Refusal(SIGNED_OUT);
@@ -80,7 +79,7 @@ export class AdminAuthentication extends AdminCallers {
     const scopes = effectiveScopes(SCOPES, role);
     return {
       ...{ operatorId, name, role, scopes, credentialId: null, merchants: null, address: request.ip },
-      // The scope is the person, so that a repeat after a new login is the same request.
+      // The person is the scope, so that a repeat after a new login counts as the same request.
       idempotencyScope: operatorId,
       expiresAt: session.expires_at.toISOString(),
       authenticatedAt: session.authenticated_at.toISOString(),
@@ -99,10 +98,7 @@ export class AdminAuthentication extends AdminCallers {
   }
 }
 
-/**
- * Returns the idempotency scope: the person or, for a key with fewer rights, the person and those rights. So a replay
- * discloses nothing beyond the rights of the key, such as a secret that another key requested.
- */
+/** Separates keys with fewer rights, so that a replay discloses no response that exceeds their rights. */
 function toScope({ operatorId, role, scopes, merchants, addresses }: AdminKey): string {
   const hasAll = isRole(role) && scopes.size === ROLE_SCOPES[role].length;
   if (hasAll && merchants === null && addresses.length === 0) return operatorId;
@@ -119,7 +115,7 @@ function unauthorized(isMissing: boolean): Refusal {
   });
 }
 
-/** The admin API (admin-api.md 1): a key of a person, and writes done once per Idempotency-Key. */
+/** The OpenAPI description of the admin API (admin-api.md 1). */
 export const adminScheme: ApiScheme = {
   prefix: '/admin/v1/',
   readHeaders: ['ETag'],

@@ -15,25 +15,24 @@ export interface OidcAttempt {
   readonly nonce: string;
   readonly verifier: string;
   readonly returnTo: string;
-  /** The browser's former session, or null. Its cookie is not sent with the redirect from the provider. */
+  /** The browser's former session, or null. The provider's redirect does not send its strict cookie. */
   readonly former: string | null;
 }
 
 /** The claims of the ID token and of the UserInfo endpoint. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A path of the console's own origin: one slash first, and no second one in any spelling that browsers accept. */
+/** A path of the console. It must not begin with `//` or `/\`, after which browsers expect a host. */
 const RETURN_TO = /^\/(?![/\\])[\x21-\x7e]{0,1023}$/;
 
 export function returnPath(given: unknown): string {
   return typeof given === 'string' && RETURN_TO.test(given) && !given.includes('\\') ? given : '/';
 }
 
-/** OpenID Connect logins: code flow with PKCE, state and nonce. The verified email identifies the operator (admin-api.md 5). */
+/** The OpenID Connect login. The verified email identifies the operator (admin-api.md 5). */
 @Injectable()
 export class OidcLogin {
   private readonly logger = new Logger(OidcLogin.name);
-  /** The discovery document, read once. */
   private discovered: Promise<openid.Configuration> | null = null;
 
   constructor(
@@ -45,7 +44,7 @@ export class OidcLogin {
     return this.config.adminOidcIssuer !== null;
   }
 
-  /** Returns the login URL at the provider, and the attempt. A `former` session requires a new login there. */
+  /** Returns the login URL of the provider. A `former` session forces a new login at the provider. */
   async begin(redirectUri: string, from: Pick<OidcAttempt, 'returnTo' | 'former'>) {
     const provider = await this.provider();
     const attempt = {
@@ -67,7 +66,7 @@ export class OidcLogin {
     return { url: url.href, attempt };
   }
 
-  /** Returns the person and the time of the login at the provider. Throws DomainError `forbidden` or `unavailable`. */
+  /** Returns the person and the login time at the provider. Throws `forbidden` or `unavailable`. */
   async finish(url: URL, attempt: OidcAttempt, address: string) {
     const claims = await this.readClaims(url, attempt).catch((error: unknown) => {
       throw this.toDomainError(error);
@@ -84,7 +83,7 @@ export class OidcLogin {
     return { person: await this.withRole(person, claims, address), authenticatedAt };
   }
 
-  /** Applies the role of the groups unless it adds scopes, which takes an operation with a second person. */
+  /** Applies the role of the groups unless it adds scopes, which requires a second person. */
   private async withRole(person: Operator, claims: Claims, address: string): Promise<Operator> {
     const { adminOidcRoles: roles } = this.config;
     if (roles === null) return person;
@@ -101,7 +100,7 @@ export class OidcLogin {
     return (await this.people.find(operator_id)) ?? person;
   }
 
-  /** Exchanges the code of the callback `url`. The claims include `auth_time`, within the last 5 minutes. */
+  /** Exchanges the code in `url` for claims. Their `auth_time` is within the last 5 minutes. */
   protected async readClaims(url: URL, { state, nonce, verifier }: OidcAttempt): Promise<Claims> {
     const provider = await this.provider();
     const tokens = await openid.authorizationCodeGrant(provider, url, {
@@ -147,7 +146,7 @@ export class OidcLogin {
       }));
   }
 
-  /** A refusal of the provider and a failed verification are final; other errors are transient. */
+  /** Maps refusals and failed verifications to `forbidden`, and transient errors to `unavailable`. */
   private toDomainError(error: unknown): DomainError {
     const { code } = error as { readonly code?: string };
     if (error instanceof DomainError) return error;
@@ -163,7 +162,6 @@ export class OidcLogin {
   }
 }
 
-/** Checks a claim that is a value or a list. */
 function holds(claim: unknown, value: string): boolean {
   return Array.isArray(claim)
     ? claim.map(String).includes(value)

@@ -5,7 +5,7 @@ import { tidy } from '../../../kernel/typed-text.js';
 import { isRole, ROLES, type Role } from './roles.js';
 import { historyRules } from '../../../kernel/history-rules.js';
 
-/** A passkey as it is stored: its id and public key in base64url. */
+/** A stored passkey. Its id and public key are in base64url. */
 export interface Passkey {
   readonly credential_id: string;
   readonly public_key: string;
@@ -30,7 +30,7 @@ export type OperatorEvent =
 export const OPERATOR_STATUSES = ['active', 'disabled'] as const;
 type OperatorStatus = (typeof OPERATOR_STATUSES)[number];
 
-/** A person of the operator; the stream is `operator-<operator_id>`. Name and email are not personal data (admin-api.md 1). */
+/** The state of `operator-<operator_id>`. Name and email are not personal data (admin-api.md 1). */
 export type OperatorPerson = { readonly status: 'unknown' } | Operator;
 
 /** The state is also the row of `access.operators`, which has no passkeys. */
@@ -79,7 +79,7 @@ export const operatorPerson: Aggregate<OperatorPerson, OperatorEvent> = {
 
 const MAX_NAME_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 254;
-/** The limit per operator: each passkey is part of the state and of the options of each login. */
+/** The limit per operator, because the state and the options of each enrolment list all passkeys. */
 const MAX_PASSKEYS = 20;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
@@ -99,7 +99,7 @@ type NewOperator = Readonly<Record<'operator_id' | 'name' | 'email' | 'at', stri
   readonly role: Role;
 };
 
-/** Creates an operator. A repeat changes nothing, because a retry may follow a crash. */
+/** Returns no events for a repeat, because a retry may follow a crash. */
 export function createOperator(command: NewOperator, state: OperatorPerson): OperatorEvent[] {
   const name = readLabel('name', command.name, MAX_NAME_LENGTH);
   const email = readEmail(command.email);
@@ -112,15 +112,13 @@ export function createOperator(command: NewOperator, state: OperatorPerson): Ope
   return [{ type: 'operator.created.v1', data: { operator_id, name, email, role, at } }];
 }
 
-/** A change of an operator. An absent member stays as it is. */
+/** A change of an operator; absent members stay unchanged. */
 export interface OperatorChange {
   readonly role?: Role | undefined;
   readonly status?: OperatorStatus | undefined;
 }
 
-/**
- * Changes role or status. Disabling ends all keys and sessions. Throws `not_found`, or `validation_failed` on `role`.
- */
+/** Changes role or status. Throws `not_found`, or `validation_failed` on `role`. */
 export function updateOperator(
   { change, at }: { change: OperatorChange; at: string },
   state: OperatorPerson,
@@ -137,7 +135,6 @@ export function updateOperator(
   ];
 }
 
-/** A repeat changes nothing. */
 export function addPasskey(
   { passkey, at }: { passkey: Passkey; at: string },
   state: OperatorPerson,
@@ -162,7 +159,6 @@ export function removePasskey(
   return [{ type: 'operator.passkey_removed.v1', data: { operator_id, credential_id, at } }];
 }
 
-/** Throws `not_found`. */
 export function requireOperator(state: OperatorPerson): Operator {
   if (state.status === 'unknown') throw DomainError.notFound('Operator');
   return state;

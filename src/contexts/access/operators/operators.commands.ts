@@ -34,7 +34,7 @@ import { accessConfig, type AccessConfig } from '../access.config.js';
 
 const EMAIL_TAKEN = 'is used by another operator';
 
-/** The ids of the two operators that the shell adds: one operator alone can approve nothing. */
+/** The ids of the operators that the shell adds without approval: two, because one can approve nothing. */
 const FIRST_OPERATORS = ['1', '2'].map((place) => deriveId('first operator', place));
 
 const OPERATOR = {
@@ -47,14 +47,14 @@ function emailInUse(): DomainError {
   return DomainError.invalid({ email: [EMAIL_TAKEN] }).asTransient();
 }
 
-/** Returns the next id of {@link FIRST_OPERATORS}; null once two operators exist, in any state. */
+/** Returns the next of FIRST_OPERATORS, or null once two operators exist, disabled ones included. */
 export async function nextFirstOperator(
   access: AccessCommands,
   operators: OperatorsView,
 ): Promise<string | null> {
   const states = await Promise.all(FIRST_OPERATORS.map((id) => access.load(operatorPerson, id)));
   const next = FIRST_OPERATORS.find((_, place) => states[place]!.status === 'unknown');
-  // Others may have been added with an approval.
+  // Other operators may have been added with an approval.
   return next !== undefined && (await operators.count()) < FIRST_OPERATORS.length ? next : null;
 }
 
@@ -69,7 +69,7 @@ interface NewPerson extends Readonly<Record<'name' | 'email', string>> {
   readonly is_first?: true;
 }
 
-/** A new person. Throws `validation_failed` on `name` or `email`, also for the email of another person. */
+/** Throws `validation_failed` on `name` or `email`, also if another operator has the email. */
 @Operation({ ...OPERATOR, name: 'operators.create', secondPerson: 'depends' })
 export class CreateOperator extends OperatorCommand<NewPerson, Login> {}
 
@@ -121,7 +121,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
     return this.login(operator_id);
   }
 
-  /** Returns a new link when the approval is repeated, until the new person has a passkey. */
+  /** Returns a new link to an approver who repeats the approval, until the person has a passkey. */
   async follow({ subjectId }: CreateOperator, { status, by }: OperationProgress): Promise<Login> {
     if (status !== 'executed' || by !== 'approver') return {};
     const { passkeys } = requireOperator(await this.access.load(operatorPerson, subjectId));
@@ -133,7 +133,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
   }
 }
 
-/** A one-time link with which the person enrols a passkey. */
+/** Creates a one-time link with which the person enrols a passkey. */
 @Operation({ ...OPERATOR, name: 'operators.issue_login_link', secondPerson: 'depends' })
 export class IssueLoginLink extends OperatorCommand<EmptyParameters, Login> {}
 
@@ -146,7 +146,7 @@ class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  /** Requires a second person: with the link of an operator the shell could itself decide on operations. */
+  /** Requires a second person. Otherwise the shell could sign in as an operator and approve its requests. */
   async secondPerson(): Promise<'before' | null> {
     const isFree =
       this.config.mode === 'sandbox' || (await nextFirstOperator(this.access, this.operators)) !== null;
@@ -167,7 +167,7 @@ class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
   }
 }
 
-/** Returns the scopes that the change adds: all of the role for a disabled person. */
+/** Returns the scopes that the change adds. Enabling a person adds all scopes of the role. */
 function findGained(change: OperatorChange, state: OperatorPerson): readonly Scope[] {
   const person = requireOperator(state);
   const { role = person.role, status } = change;
@@ -176,7 +176,7 @@ function findGained(change: OperatorChange, state: OperatorPerson): readonly Sco
     : scopesGained(role, person.role);
 }
 
-/** Changes role or status; disabling ends all keys and sessions. Throws `not_found`. */
+/** Changes role or status. Disabling ends all keys and sessions. Throws `not_found`. */
 @Operation({ ...OPERATOR, name: 'operators.update', secondPerson: 'depends' })
 export class UpdateOperator extends OperatorCommand<OperatorChange> {}
 
@@ -202,7 +202,7 @@ export class UpdateOperatorHandler implements OperationHandler<UpdateOperator> {
     await this.access.change(operatorPerson, subjectId, (state, at) => updateOperator({ change, at }, state));
   }
 
-  /** Throws `invalid_transition` if one administrator would be left, because one alone can approve nothing. */
+  /** Throws `invalid_transition` if one administrator would remain, who alone can approve nothing. */
   private async keepTwoAdministrators(id: string, { role, status }: OperatorChange): Promise<void> {
     const ends = status === 'disabled' || (role !== undefined && role !== 'administrator');
     if (!ends || !isAdministrator(await this.access.load(operatorPerson, id))) return;
@@ -211,7 +211,7 @@ export class UpdateOperatorHandler implements OperationHandler<UpdateOperator> {
     for (const other of await this.operators.administrators()) {
       const { state, revision } = await this.loop.load(operatorPerson, other);
       if (other === id || !isAdministrator(state)) continue;
-      // Refuses one of two persons who disable each other at the same time.
+      // The revision check refuses one of two administrators who disable each other at the same time.
       currentOperation()?.expected.set(`operator-${other}`, revision);
       left += 1;
       if (left === 2) return;
@@ -228,7 +228,6 @@ function isAdministrator(state: OperatorPerson): boolean {
   return state.status === 'active' && state.role === 'administrator';
 }
 
-/** Throws `not_found`. */
 @Operation({ ...OPERATOR, name: 'operators.remove_passkey' })
 export class RemovePasskey extends OperatorCommand<{ readonly credential_id: string }> {}
 
@@ -239,7 +238,7 @@ class RemovePasskeyHandler implements OperationHandler<RemovePasskey> {
     private readonly sessions: ConsoleSessionTable,
   ) {}
 
-  /** Ends the sessions of the person as well, because the device may be lost. */
+  /** Ends the sessions of the person too, because the device may be lost. */
   async execute({ subjectId, parameters: { credential_id } }: RemovePasskey): Promise<void> {
     await this.sessions.endAll(subjectId);
     await this.access.change(operatorPerson, subjectId, (state, at) =>
@@ -248,7 +247,7 @@ class RemovePasskeyHandler implements OperationHandler<RemovePasskey> {
   }
 }
 
-/** Adds a passkey of the person at the console (ADR 177). Throws `not_found`, or `invalid_transition` if disabled. */
+/** Adds a passkey that the person enrols (ADR 177). Throws `not_found` or `invalid_transition`. */
 @Operation({ ...OPERATOR, name: 'operators.add_passkey' })
 export class AddPasskey extends OperatorCommand<Passkey> {}
 
@@ -258,7 +257,7 @@ export const AddPasskeyHandler = decisionHandler(
   ({ parameters: passkey }, state, at) => addPasskey({ passkey, at }, state),
 );
 
-/** Lowers the role of the person at the console (ADR 177). Throws `forbidden` for a role that adds scopes. */
+/** Lowers the role of the person at a login (ADR 177). Throws `forbidden` for a role that adds scopes. */
 @Operation({ ...OPERATOR, name: 'operators.lower_role' })
 export class LowerRole extends OperatorCommand<{ readonly role: Role }> {}
 
@@ -267,7 +266,7 @@ export const LowerRoleHandler = decisionHandler(
   operatorPerson,
   ({ parameters: change }, state, at) => updateOperator({ change, at }, state),
   {
-    // The revision of the subject is required: without it the command might raise a role that was lowered in between.
+    // The operation fails if the person changes after this check, for example to a lower role.
     check: ({ parameters }, state) => {
       if (findGained(parameters, state).length > 0)
         throw new DomainError('forbidden', 'A higher role needs a second person');

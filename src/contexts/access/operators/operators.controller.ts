@@ -134,7 +134,7 @@ export class AdminOperatorsController {
     const id = write.idempotency.id('operator');
     const command = new CreateOperator(id, { name, email, role });
     const outcome = await this.operations.request(command, toWrite(write, body, null));
-    // The link of an approved operation is for its approver, also where a repeat of the request executes it.
+    // Only the approver gets the link of an approved operation, even if a repeat of this request executes it.
     const isOwn = outcome.operation.approval !== 'required';
     return written(outcome, 201, async (result) => ({
       operator: await this.operators.get(id),

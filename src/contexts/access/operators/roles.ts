@@ -29,7 +29,6 @@ const RESTRICTED_READS: readonly Scope[] = ['users_personal:read', 'audit:read']
 const VIEWER = SCOPES.filter((scope) => scope.endsWith(':read') && !RESTRICTED_READS.includes(scope));
 const SUPPORT: readonly Scope[] = [...VIEWER, 'users_personal:read', 'users:write', 'webhooks:write'];
 
-/** The scopes of each role, in the order of {@link SCOPES}. */
 export const ROLE_SCOPES: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: VIEWER,
   support: inOrder(SUPPORT),
@@ -51,13 +50,12 @@ export function isScope(text: string): text is Scope {
   return SCOPES.some((scope) => scope === text);
 }
 
-/** Returns the scopes of a credential for a person with this role; none for a role of a later version. */
+/** Returns the scopes that the role allows; none for a role that only a later version has. */
 export function effectiveScopes(scopes: readonly string[], role: string): ReadonlySet<string> {
   const ofRole: readonly string[] = isRole(role) ? ROLE_SCOPES[role] : [];
   return new Set(scopes.filter((scope) => ofRole.includes(scope)));
 }
 
-/** Returns the scopes of `role` that `former` lacks. */
 export function scopesGained(role: Role, former: Role): readonly Scope[] {
   return ROLE_SCOPES[role].filter((scope) => !ROLE_SCOPES[former].includes(scope));
 }

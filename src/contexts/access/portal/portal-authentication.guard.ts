@@ -11,10 +11,10 @@ import { PortalSite, isActivity, isWrite } from './sites.page.js';
 
 const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 
-/** The scope for personal data. Portal sessions have it, because the data is their merchant's own. */
+/** The scope for personal data. All portal sessions have it, because the data belongs to their merchant. */
 const OWN_PERSONAL_SCOPE = 'users_personal:read';
 
-/** Identifies persons of merchants by their session. Each request reads it, so that a revocation takes effect at once. */
+/** Authenticates portal sessions. Each request reads the session, so that a revocation applies at once. */
 @Injectable()
 export class PortalAuthentication extends PortalCallers {
   constructor(
@@ -51,7 +51,6 @@ export class PortalAuthentication extends PortalCallers {
     };
   }
 
-  /** Returns the active session of the cookie, or null. */
   async session(request: FastifyRequest): Promise<PortalSession | null> {
     const token = this.site.session(request);
     return token === null ? null : this.sessions.find(token);

@@ -14,7 +14,7 @@ export const DEFAULT_PORTAL_SCOPES: readonly string[] = [...reads, 'endpoints:wr
 const CODE_LASTS_MS = 15 * 60_000;
 const SESSION_LASTS_MS = 8 * HOUR_MS;
 
-/** A person of the merchant, with the merchant's own id and name; personal data. */
+/** A person of the merchant, with the merchant's id and name for the person. It is personal data. */
 export interface PortalActor {
   readonly id: string;
   readonly name: string;
@@ -63,7 +63,7 @@ export const portalSession: Aggregate<PortalSession | null, PortalSessionEvent> 
 
 export type NewPortalSession = Omit<Created, 'code_expires_at'>;
 
-/** Creates a session. A repeat throws IdempotencyKeyExpired, because the code was only in the lost response. */
+/** Throws IdempotencyKeyExpired for a repeat, because the code was only in the lost response. */
 export function createPortalSession(
   session: NewPortalSession,
   state: PortalSession | null,
@@ -76,14 +76,11 @@ export function createPortalSession(
 
 interface Entry extends Omit<Entered, 'session_expires_at'> {
   readonly code_hash: string;
-  /** The merchant of the browser's present session; null or absent where the person has none or ends it. */
+  /** The merchant of the browser's current session; null or absent if there is none or the person ends it. */
   readonly leaves?: string | null;
 }
 
-/**
- * Starts the session of a code. Throws `forbidden` for an invalid code, `invalid_transition` in another merchant's
- * portal.
- */
+/** Throws `forbidden` for an invalid code, and `invalid_transition` in the portal of another merchant. */
 export function enterPortal(
   { code_hash, token_hash, entered_at, leaves = null }: Entry,
   state: PortalSession | null,
@@ -102,7 +99,7 @@ export function enterPortal(
   return [{ type: 'portal_session.entered.v1', data }];
 }
 
-/** Revokes a pending or active session. Throws `not_found`, also for a session of another merchant. */
+/** Throws `not_found`, also for a session of another merchant. */
 export function revokePortalSession(
   { merchant_id, revoked_at }: Revoked & Pick<Ids, 'merchant_id'>,
   state: PortalSession | null,

@@ -110,7 +110,6 @@ class PortalSessionsResponse extends PageOf('portal_sessions', DisplayedPortalSe
   maxItems: MAX_PAGE,
 }) {}
 
-/** Accepts https; in the sandbox also http on loopback. */
 function isReturnUrl(url: string, mode: 'sandbox' | 'production'): boolean {
   if (url.length > MAX_URL || CONTROL_CHARACTERS.test(url) || !URL.canParse(url)) return false;
   const { protocol, username, password } = new URL(url);
@@ -118,7 +117,7 @@ function isReturnUrl(url: string, mode: 'sandbox' | 'production'): boolean {
   return protocol === 'https:' || (mode === 'sandbox' && isPlainLoopback(url));
 }
 
-/** Sessions of the portal for persons of the merchant (admin-api.md 6). */
+/** The portal sessions for persons of the merchant (admin-api.md 6). */
 @ApiTags('Portal sessions')
 @Controller('merchants/v1/portal_sessions')
 export class PortalSessionsController {
@@ -186,7 +185,7 @@ export class PortalSessionsController {
     await this.sessions.revoke(merchantId, id, cause);
   }
 
-  /** Throws `unavailable` where no address is set. */
+  /** Throws `unavailable` in production if no URL is configured. */
   private portalUrl(): string {
     const { mode, portalUrl, host, portalPort } = this.config;
     if (portalUrl !== null) return portalUrl;

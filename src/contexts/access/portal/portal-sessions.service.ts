@@ -23,8 +23,8 @@ const SECRET_BYTES = 32;
 const SECRET = /^[A-Za-z0-9_-]{64}$/;
 
 /**
- * The sessions of the portal. Reads use their streams, so that a revocation takes effect at once. A code or token is the id
- * of the session and 32 random bytes in base64url; only its keyed hash is stored.
+ * Reads sessions from their streams, so that a revocation takes effect at once. A code or token is the
+ * session id and 32 random bytes in base64url. Only its keyed hash is stored.
  */
 @Injectable()
 export class PortalSessions {
@@ -35,20 +35,19 @@ export class PortalSessions {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** Returns the id of the session in a code or token; for other text, an id without a session. */
+  /** Returns the session id in a code or token, or an unused id for any other text. */
   idIn(secret: string): string {
     if (!SECRET.test(secret)) return newId();
     return toUuid(Buffer.from(secret, 'base64url').subarray(0, ID_BYTES));
   }
 
-  /** Returns the active session of a token, or null. */
   async find(token: string): Promise<PortalSession | null> {
     const { state } = await this.loop.load(portalSession, this.idIn(token));
     const isOwn = state !== null && state.token_hash === this.toHash('token', token);
     return isOwn && portalSessionStatus(state, timestamp(this.clock)) === 'active' ? state : null;
   }
 
-  /** Creates a session and returns the JSON of the 201. */
+  /** Creates a session and returns the JSON of the 201 response. */
   async create(
     session: Pick<NewPortalSession, 'merchant_id' | 'actor' | 'scopes' | 'return_url'>,
     portalUrl: string,
@@ -58,7 +57,7 @@ export class PortalSessions {
     const at = timestamp(this.clock);
     const id = ticket.id('portal_session');
     const code = this.secretFor(id);
-    // No log contains the fragment of a URL.
+    // The code is in the fragment, because logs do not contain the fragment of a URL.
     const url = `${portalUrl.replace(/\/+$/, '')}/enter#${code}`;
     const code_hash = this.toHash('code', code);
     const command = { session_id: id, ...session, code_hash, created_at: at };
@@ -71,7 +70,7 @@ export class PortalSessions {
     return body;
   }
 
-  /** Exchanges the code for the token of the cookie. Throws as {@link enterPortal} and leaves the code valid then. */
+  /** Exchanges the code for the session token. If enterPortal throws, the code stays valid. */
   async enter(code: string, leaves: string | null): Promise<{ token: string; expiresAt: string }> {
     const id = this.idIn(code);
     const token = this.secretFor(id);
@@ -83,7 +82,6 @@ export class PortalSessions {
     return { token, expiresAt: state!.session_expires_at! };
   }
 
-  /** Invalidates the code and the cookie. Throws `not_found`. */
   async revoke(merchant_id: string, id: string, metadata: EventMetadata): Promise<void> {
     const command = { merchant_id, revoked_at: timestamp(this.clock) };
     const decide = (state: PortalSession | null) => revokePortalSession(command, state);
@@ -96,13 +94,13 @@ export class PortalSessions {
     return Buffer.concat([id, randomBytes(SECRET_BYTES)]).toString('base64url');
   }
 
-  /** The hashes of codes and tokens differ, so that a code is never accepted as a token. */
+  /** Hashes codes and tokens differently, so that a code is never accepted as a token. */
   private toHash(kind: 'code' | 'token', secret: string): string {
     return this.keyedHash.of(`portal ${kind}`, secret);
   }
 }
 
-/** The JSON of a new session (admin-api.md 6). */
+/** Returns the JSON of a new session (admin-api.md 6). */
 function toJson(session: PortalSession, at: string): object {
   const { session_id: id, actor, scopes, return_url, created_at } = session;
   const { code_expires_at, session_expires_at } = session;

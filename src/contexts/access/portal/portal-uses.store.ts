@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 
-/** The idle time after which a session of the portal ends. */
 const IDLE_SECONDS = 3600;
 const SEEN_EVERY_SECONDS = 60;
 const KEPT_DAYS = 90;
@@ -11,7 +10,6 @@ const KEPT_DAYS = 90;
 export class PortalUses {
   constructor(private readonly database: Database) {}
 
-  /** Records the first use, and drops the rows of old sessions. */
   async begin(sessionId: string): Promise<void> {
     await this.database.query(
       `with old as (
@@ -23,7 +21,7 @@ export class PortalUses {
     );
   }
 
-  /** Returns false for a session that was idle for too long. With `uses`, the request counts as activity. */
+  /** Returns false for a session that was idle for an hour. With `uses`, the request counts as activity. */
   async find(sessionId: string, uses: boolean): Promise<boolean> {
     const rows = await this.database.query(
       `with found as (

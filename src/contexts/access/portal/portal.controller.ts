@@ -50,11 +50,11 @@ const BAD_CODE = {
 
 class EntryCode {
   @Field(text({ maxLength: 128 })) code!: string;
-  /** True to end the browser's session at another merchant's portal. */
+  /** True to end the browser's session in another merchant's portal. */
   @Field(truth, { optional: true }) replace?: boolean;
 }
 
-/** The document of the portal at every path of its pages, and the start and end of its session (admin-api.md 6). */
+/** The page of the portal at every path, and the start and end of its session (admin-api.md 6). */
 @PageController(PORTAL_PAGE)
 export class PortalPageController {
   constructor(
@@ -93,7 +93,6 @@ export class PortalPageController {
     this.site.setSession(reply, token, seconds);
   }
 
-  /** Ends the session, if any. */
   @Post('logout')
   @HttpCode(204)
   async logout(@Req() request: FastifyRequest, @PageReply() reply: FastifyReply): Promise<void> {
@@ -122,7 +121,7 @@ class NewPortalKey {
   @Field(instant, { optional: true, nullable: true }) expires_at?: Date | null;
 }
 
-/** The session, the use of the rate limit, and writes of keys, which need no reason from a merchant (admin-api.md 6). */
+/** The session, the rate limit usage, and writes of keys, which need no reason here (admin-api.md 6). */
 @PortalController()
 export class PortalMerchantController {
   constructor(
@@ -150,14 +149,14 @@ export class PortalMerchantController {
   @PortalScopes('usage:read')
   async usage(@MerchantOfRequest() merchant: ApiCaller) {
     const { limit, used: leased, resetsAt } = await this.limits.usage(merchant);
-    // Counts logged requests, because leases exceed use. The first request precedes the window by a little.
+    // Counts logged requests, because leases exceed use. The first request may slightly precede the window.
     const from = (resetsAt ?? 0) - (WINDOW_SECONDS + 1) * 1000;
     const used = await this.requests.since(merchant.merchantId, from, leased);
     const resets_at = resetsAt === null ? null : new Date(resetsAt).toISOString();
     return { limit, used, resets_at, days: await this.requests.days(merchant.merchantId) };
   }
 
-  /** Issues a key of kind `payouts`. Only this response has the `secret`, for a day also in a repeat. */
+  /** Issues a `payouts` key. Only this response has the `secret`, which a repeat within a day returns too. */
   @Post('keys')
   @HttpCode(201)
   @PortalScopes('keys:write')

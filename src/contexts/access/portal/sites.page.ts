@@ -9,7 +9,7 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?$/i;
 
 const FOREIGN = { status: 403, detail: 'The request comes from another site' };
 
-/** Returns false for a read by a timer of the page. A session with only such requests is idle (admin-api.md 5). */
+/** Returns false for a read by a timer of the page, which does not keep a session alive (admin-api.md 5). */
 export function isActivity(request: FastifyRequest): boolean {
   return isWrite(request) || request.headers['disburse-background'] !== 'true';
 }
@@ -21,30 +21,23 @@ export function isWrite({ method }: FastifyRequest): boolean {
 /** The reply of a handler that sets cookies and leaves the response to Nest. */
 export const PageReply = (): ParameterDecorator => Res({ passthrough: true });
 
-/** Checks for an address without TLS on this machine. */
 export function isPlainLoopback(url: string): boolean {
   const { protocol, host } = new URL(url);
   return protocol === 'http:' && LOOPBACK.test(host);
 }
 
-/**
- * The origin and the cookies of the console or the portal. Cookies are HttpOnly, Secure and prefixed `__Host-`. In
- * the sandbox on loopback, which has no TLS, they are only HttpOnly (admin-api.md 5).
- */
+/** The origin and cookies of the console or portal. In the sandbox, loopback has no TLS (admin-api.md 5). */
 abstract class PageSite {
   constructor(
-    /** The name of the session's cookie. */
+    /** The name of the session cookie. */
     private readonly name: string,
-    /** The setting of its address. */
+    /** The name of the setting for `url`, for error messages. */
     private readonly setting: string,
     private readonly url: string | null,
     private readonly mode: HttpConfig['mode'],
   ) {}
 
-  /**
-   * Returns the configured origin. On loopback returns the origin in the browser, so that tunnels and the sandbox
-   * work under any local host name. Throws Refusal (403) for any other host if no origin is configured.
-   */
+  /** Returns the configured origin, or on loopback the browser's, for tunnels. Throws Refusal (403). */
   findOrigin({ headers, protocol }: FastifyRequest): string {
     const own = this.url === null ? null : new URL(this.url);
     const { host = '' } = headers;
@@ -81,7 +74,7 @@ abstract class PageSite {
     return parseCookie(cookie)[this.toName(name)] ?? null;
   }
 
-  /** `lax` sends the cookie with a navigation from another site, such as an identity provider. 0 seconds deletes it. */
+  /** Sets a cookie; 0 seconds deletes it. `lax` also sends it on a redirect from an identity provider. */
   set(
     reply: FastifyReply,
     name: string,

@@ -10,13 +10,13 @@ import { RequestTable, type RequestBatch } from './request-table.store.js';
 
 const FLUSH_MS = 500;
 const MAX_BATCH = 5000;
-/** About 20 MB, or some seconds of full load. */
+/** The maximum number of buffered requests: about 20 MB, or some seconds of full load. */
 const MAX_BUFFERED = 40_000;
-/** The points per minute and process of one merchant's unsigned requests. */
+/** The points per minute, and per process, for unsigned requests of one merchant or signing address. */
 const MAX_UNSIGNED = 300;
-/** The number of bytes that cost one additional point. Every request costs one point itself. */
+/** The number of bytes that costs one additional point. Every request costs one point. */
 const BYTES_PER_POINT = 512;
-/** The points per minute of one address. */
+/** The points per minute for unsigned requests of one merchant from one address that has not signed. */
 const MAX_OF_ADDRESS = 100;
 const MAX_SIGNERS = 50_000;
 
@@ -28,9 +28,9 @@ const requestsLeftOut = new Counter({
 });
 
 /**
- * Buffers requests and writes them in batches, so that no request waits for a write. API keys are public, so a rate
- * limit keeps strangers from filling a merchant's log with unsigned requests. Counts include requests over the limit.
- * An address from which the merchant has signed has its own limit, so that strangers cannot use it up.
+ * Writes requests in batches, so that none waits for a write. API keys are public, so a rate limit keeps
+ * strangers from filling a merchant's log with unsigned requests. Addresses from which the merchant has
+ * signed have separate limits, which strangers cannot use up. Counts include all requests.
  */
 @Injectable()
 export class BufferedRequestLog extends RequestLog implements BeforeApplicationShutdown {
@@ -44,14 +44,13 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   });
   private buffer: RequestRecord[] = [];
   private counts = new Map<string, { readonly requests: number; readonly refused: number }>();
-  /** The credentials used since the last batch. */
   private uses = new Set<string>();
-  /** The batch of the present or of a failed write. */
+  /** The batch that is being written, or whose write failed. */
   private batch: RequestBatch | null = null;
-  /** The limits of merchants and of signers' addresses. */
+  /** The limits per merchant, and per address from which a merchant has signed. */
   private readonly unsigned = new LocalRateLimiter(MAX_UNSIGNED);
   private readonly strangers = new LocalRateLimiter(MAX_OF_ADDRESS);
-  /** The addresses and merchants of signed requests. */
+  /** The pairs of address and merchant with a signed request. */
   private readonly signers = new LRUCache<string, true>(upTo(MAX_SIGNERS));
 
   constructor(private readonly table: RequestTable) {
@@ -71,10 +70,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     this.uses.add(credentialId);
   }
 
-  /**
-   * Writes the buffer. Rejects while the database is unavailable; the next run retries. A batch with a refused value
-   * is dropped.
-   */
+  /** Rejects while the database is unavailable; the next run retries. Drops a batch with an invalid value. */
   async flush(): Promise<void> {
     for (;;) {
       const repeated = this.batch !== null;
@@ -131,7 +127,7 @@ function countBytes({ method, path, queryNames, refusal, stringToSign }: Request
   return [method, path, ...queryNames, refusal ?? '', stringToSign ?? ''].join().length;
 }
 
-/** SQLSTATE class 22, a value that the database refuses in each retry. */
+/** Checks for SQLSTATE class 22: a value that the database refuses in each retry. */
 function isDataFault(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('22');
 }

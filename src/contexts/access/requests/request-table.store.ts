@@ -13,7 +13,6 @@ import { listPage } from '../../../platform/postgres/list-page.js';
 import { Filter, ListParameters } from '../../../platform/http/list-query.js';
 import { Fault } from '../../../kernel/fault.js';
 
-/** The retention in days before today. */
 const REQUESTS_KEPT_DAYS = 7;
 const CREATED_AHEAD_DAYS = 3;
 const USAGE_KEPT_DAYS = 90;
@@ -73,13 +72,12 @@ export interface RequestBatch {
     readonly requests: number;
     readonly refused: number;
   }[];
-  /** The used credentials. */
   readonly credentialIds: readonly string[];
 }
 
-/** A crash of the database may lose the last requests; that saves a disk write per batch. */
+/** Saves a disk write per batch. A crash of the database may lose the last requests. */
 const BEGIN = 'begin; set local synchronous_commit = off; select clock_timestamp() as now';
-/** Named, because the version after may add columns that this one must neither fill nor display. */
+/** The column list. A later version may add columns, which this version must neither fill nor display. */
 const COLUMNS =
   'request_id, merchant_id, credential_id, at, method, path, query_names, status, duration_ms, refusal, string_to_sign';
 const INSERT = `insert into access.requests (${COLUMNS})
@@ -89,28 +87,25 @@ const INSERT = `insert into access.requests (${COLUMNS})
     as request (request_id, merchant_id, credential_id, at, method, path, names, status, ms, refusal, sent)`;
 const MAX_REFUSAL = 500;
 
-/** Locks its rows in order, which prevents deadlocks. */
+/** Locks rows in a fixed order, which prevents deadlocks. */
 const COUNT = `insert into access.daily_requests as total (merchant_id, day, requests, refused)
   select merchant_id, (now() at time zone 'UTC')::date, requests, refused
   from unnest($1::uuid[], $2::int[], $3::int[]) as more (merchant_id, requests, refused) order by merchant_id
   on conflict (merchant_id, day) do update
   set requests = total.requests + excluded.requests, refused = total.refused + excluded.refused`;
 
-/** Locks no row whose last use is of the last minute, and the others in order, which prevents deadlocks. */
+/** Skips rows used within the last minute. Locks others in a fixed order, which prevents deadlocks. */
 const USED = `insert into access.credential_uses (credential_id, last_used_at)
   select id, now() from unnest($1::uuid[]) as id where not exists (select from access.credential_uses
     where credential_id = id and last_used_at > now() - interval '1 minute') order by id
   on conflict (credential_id) do update set last_used_at = excluded.last_used_at`;
 
-/**
- * The requests of the last seven days in `access.requests`, with a partition per day in UTC. It also has the last uses
- * of credentials, and each merchant's daily counts for 90 days. Times are by the database's clock.
- */
+/** The request log of 7 days, daily counts of 90 days and last uses, by the clock of the database. */
 @Injectable()
 export class RequestTable {
   constructor(private readonly database: Database) {}
 
-  /** Newest first. Null: all merchants. */
+  /** Lists requests, newest first; null `merchants` means all. */
   async page(merchants: readonly string[] | null, { status, path, request_id, ...page }: RequestsQuery) {
     const list = {
       columns: COLUMNS,
@@ -148,7 +143,7 @@ export class RequestTable {
     return row!.requests;
   }
 
-  /** Returns the counts of each day in UTC, newest first. Days without requests are absent. */
+  /** Returns the counts per UTC day, newest first. Days without requests are absent. */
   days(merchantId: string): Promise<object[]> {
     return this.database.query(
       `select day::text, requests::float8, refused::float8 from access.daily_requests
@@ -157,7 +152,7 @@ export class RequestTable {
     );
   }
 
-  /** Writes the batch in one transaction. `repeated`: a former attempt may have written it. */
+  /** Writes the batch in one transaction. If `repeated`, a former attempt may have written it already. */
   async write(batch: RequestBatch, repeated: boolean): Promise<void> {
     await this.database.transaction(
       async (tx, began) => {
@@ -172,7 +167,7 @@ export class RequestTable {
     );
   }
 
-  /** Creates and drops partitions, and deletes old daily counts. `now` defaults to the database's clock. */
+  /** Creates and drops daily partitions, and deletes old counts. `now` defaults to the database's clock. */
   @Periodic({ name: 'partitions of the request log', everyMs: HOUR_MS, role: 'any' })
   async keep(signal?: AbortSignal, now?: Date): Promise<void> {
     const today = (now ?? (await databaseNow(this.database))).getTime();
@@ -207,15 +202,15 @@ async function isWritten(tx: PoolClient, { requests: [first] }: RequestBatch): P
   return rows[0]!.found;
 }
 
-/** Inserts requests. `origin` is the database time, in epoch milliseconds, at which `performance.now()` was 0. */
+/** Inserts requests. `origin` is the database time in epoch ms at which `performance.now()` was 0. */
 async function insert(tx: PoolClient, requests: readonly RequestRecord[], origin: number): Promise<void> {
   if (requests.length === 0) return;
   const rows = requests.map((request) => ({
     ...request,
     at: new Date(origin + request.startedAt),
-    // The names need no escape.
+    // The names need no escape: they contain only word characters, dots and hyphens.
     names: `{${request.queryNames.map((name) => `"${name}"`).join()}}`,
-    // PostgreSQL has no text with NUL.
+    // PostgreSQL text cannot contain NUL.
     reason: request.refusal?.slice(0, MAX_REFUSAL).replaceAll('\0', '\ufffd') ?? null,
   }));
   const ids = ['requestId', 'merchantId', 'credentialId', 'at', 'method', 'path', 'names'] as const;

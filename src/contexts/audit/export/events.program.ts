@@ -70,9 +70,9 @@ async function requireStopped(database: Database): Promise<void> {
 export type Copied = Awaited<ReturnType<typeof copyLog>>;
 
 /**
- * Copies the events that `target` lacks, reads both logs again, and compares all leaves and the root of the newest
- * head. Then `target` gets the identity of the log, and `source` a new one. `copied` counts the events of this run;
- * the other members of the result describe both logs.
+ * Copies the events that `target` lacks, and compares all leaves of both logs and the root of the newest
+ * head. Then `target` gets the identity of the log, and `source` a new one. `copied` counts events of this
+ * run.
  */
 export async function copyLog(
   source: CopyEnd,
@@ -88,7 +88,7 @@ export async function copyLog(
     throw new ConfigError(
       'The event store that is copied to has events of another log. A copy needs an empty one.',
     );
-  // A killed run may have copied its last events without a mark.
+  // EventStoreDB marks each copied page. A killed run may have copied its last events without their mark.
   if (after !== null) await target.add(after, []);
   let copied = 0;
   for await (const page of logPages(source.store, { after, end })) {
@@ -100,7 +100,7 @@ export async function copyLog(
   const tree = await compareLogs(source.store, target.store, head, progress);
   if ((await source.store.head()) !== end)
     throw new ConfigError('The service still appends to the log that is copied. Stop its processes.');
-  // A kill between these steps leaves both logs with this identity, and the database accepts either.
+  // Both logs have this identity after a kill between these steps. The database accepts either.
   await target.identify(log_id);
   if ((await target.store.identity()) !== log_id)
     throw new ConfigError('A service process has started on the copy. Stop it, and repeat the command.');

@@ -6,16 +6,16 @@ import type { ExportLine } from '../ledger/event-leaf.js';
 import { type Manifest, MANIFEST_FILE, type Part, readManifest, type Signed } from './manifest.js';
 
 const UNFINISHED_FILE = 'unfinished.json';
-/** The names of unfinished files of killed runs. */
+/** The names of temporary files that a killed run did not rename. */
 const OF_KILLED = /^\.(events-\d+\.ndjson|unfinished\.json|manifest\.json)\.\d+$/;
 
-/** The state of an unfinished export after its last whole part. */
+/** The state of an unfinished export after its last complete part. */
 export interface Unfinished extends Omit<Manifest, 'merkle_root' | keyof Signed> {
-  /** The size of the tree over these parts, and its peaks in hex. */
+  /** The Merkle tree over the events of these parts: its size, and its peaks in hex. */
   readonly tree: { readonly size: number; readonly peaks: string };
 }
 
-/** The folder of an export. A file gets its name once it is complete, so that a kill leaves no wrong file. */
+/** The folder of an export. Files are renamed when complete, so a killed run leaves no partial file. */
 export class ExportFolder {
   private constructor(readonly path: string) {}
 
@@ -24,7 +24,7 @@ export class ExportFolder {
     return new ExportFolder(path);
   }
 
-  /** Reads the state; null when no export has begun. */
+  /** Reads the state; null before the first complete part and after the whole export. */
   async unfinished(): Promise<Unfinished | null> {
     const text = await read(join(this.path, UNFINISHED_FILE));
     return text === null ? null : (JSON.parse(text) as Unfinished);
@@ -52,7 +52,7 @@ export class ExportFolder {
   }
 }
 
-/** Reads the manifest of a folder; null when the export is not complete. Throws `bad_request` for an invalid one. */
+/** Returns null when the export is not complete. Throws `bad_request` for an invalid manifest. */
 export async function readManifestIn(folder: string): Promise<Manifest | null> {
   const path = join(folder, MANIFEST_FILE);
   const text = await read(path);
@@ -109,7 +109,6 @@ export class PartWriter {
   }
 }
 
-/** Writes lines to standard output, at the speed of its reader. */
 export async function printLines(pages: AsyncIterable<readonly ExportLine[]>): Promise<void> {
   const texts = async function* (): AsyncGenerator<string> {
     for await (const lines of pages) yield toText(lines);

@@ -19,16 +19,14 @@ import {
   type Unfinished,
 } from './export-folder.store.js';
 
-/** Receives the number of events read and the last position. */
 type Progress = (read: number, position: string) => void;
 
 export interface Exported {
   readonly manifest: Manifest;
-  /** The number of events of earlier runs; null for an export that was complete. */
+  /** The number of events of earlier runs; null when the export was complete already. */
   readonly resumed: number | null;
 }
 
-/** The selected stored events up to `end`, in pages. */
 export async function* exportedLines(
   store: EventStore,
   scope: ExportScope,
@@ -36,7 +34,7 @@ export async function* exportedLines(
 ): AsyncGenerator<readonly ExportLine[], void, undefined> {
   const selection = new Selection(scope);
   let read = 0;
-  // The streams of a merchant are known only after a read from the beginning.
+  // The first event of a stream names its merchant, so an export of a merchant reads from the beginning.
   for await (const page of logPages(store, { after: scope.merchant === null ? after : null, end })) {
     const over = page.findIndex((event) => selection.isOver(event));
     const within = over < 0 ? page : page.slice(0, over + 1);
@@ -135,12 +133,12 @@ export class Selection {
 
   includes(event: RecordedEvent): boolean {
     const { merchant, from, to } = this;
-    // Events before the range are checked too: the first event of a stream names its merchant.
+    // Events before the range are checked too, because the first event of a stream names its merchant.
     if (merchant !== null && !this.isOf(merchant, event)) return false;
     return (from === null || isFrom(from, event)) && (to === null || isUpTo(to, event));
   }
 
-  /** True once no later event can match; never for an end time, because times may decrease. */
+  /** True once no later event can match. Never true for an end time, because times may decrease. */
   isOver({ position }: RecordedEvent): boolean {
     return this.to?.kind === 'position' && comparePositions(position, this.to.position) >= 0;
   }
@@ -162,7 +160,6 @@ function isFrom(from: LogPoint, { position, recordedAt }: RecordedEvent): boolea
   return from.kind === 'position' ? comparePositions(position, from.position) > 0 : recordedAt >= from.time;
 }
 
-/** Checks that the event is at most at the position, or before the time. */
 export function isUpTo(to: LogPoint, { position, recordedAt }: RecordedEvent): boolean {
   return to.kind === 'position' ? comparePositions(position, to.position) <= 0 : recordedAt < to.time;
 }

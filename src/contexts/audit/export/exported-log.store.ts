@@ -12,7 +12,6 @@ import { FindingList } from '../../../kernel/finding-list.js';
 const LINES_PER_PAGE = 2000;
 const PART_FILE = /^events-\d+\.ndjson$/;
 
-/** Reads an export line by line, and verifies its hashes. */
 export class ExportedLog {
   readonly faults = new FindingList<string>();
   readonly tree = new MerkleTree();
@@ -20,7 +19,6 @@ export class ExportedLog {
   private constructor(
     private readonly folder: string,
     private readonly files: readonly string[],
-    /** The manifest; null for a file without one. */
     readonly manifest: Manifest | null,
   ) {}
 
@@ -37,7 +35,7 @@ export class ExportedLog {
     return log;
   }
 
-  /** Reads the events of unchanged lines. After the last page {@link faults} is complete. */
+  /** Yields the events of unchanged lines. {@link faults} is complete after the last page. */
   async *pages(): AsyncGenerator<readonly ExportedEvent[], void, undefined> {
     for (const [n, file] of this.files.entries()) yield* this.part(file, this.manifest?.parts[n] ?? null);
     const { manifest, tree } = this;
@@ -54,7 +52,7 @@ export class ExportedLog {
     const events = manifest.parts.reduce((sum, part) => sum + part.events, 0);
     if (events !== manifest.events)
       this.faults.add(`${MANIFEST_FILE} says ${manifest.events} events, and its parts have ${events}`);
-    // A name of another form could lead out of the folder.
+    // Another name could be a path out of the folder.
     const strange = this.files.find((file) => !PART_FILE.test(file));
     if (strange !== undefined)
       throw new DomainError('bad_request', `${MANIFEST_FILE} lists ${strange}, which is no name of a part`);

@@ -5,14 +5,14 @@ import { readHead, readKey, requireTypes, type SignedHead, type SigningKey } fro
 export const MANIFEST_FILE = 'manifest.json';
 export const MANIFEST_FORMAT = 'disburse-export.v2';
 
-/** The range of an export: positions, or times in ISO 8601. Without merchant and ends it is the whole log. */
+/** The range of an export. It is the whole log if merchant, start and end are null. */
 export interface ExportScope {
   readonly merchant: string | null;
-  /** The start: after this position, or from this time on. */
+  /** The start: a position (exclusive), or a time in ISO 8601 (inclusive). */
   readonly from: string | null;
-  /** The end: up to this position, or before this time. */
+  /** The end: a position (inclusive), or a time in ISO 8601 (exclusive). */
   readonly to: string | null;
-  /** The events of each part but the last. */
+  /** The number of events in each part except the last. */
   readonly part_events: number;
 }
 
@@ -41,18 +41,17 @@ export interface Manifest {
   readonly signed_head: SignedHead | null;
   /** The public keys of the ledger, oldest first, each signed by the one before. */
   readonly signing_keys: readonly SigningKey[];
-  /** The wrapped keys of the MACs of events; none for a part of the log. */
+  /** The wrapped keys for the MACs of events; empty for a part of the log. */
   readonly key_ring: readonly Readonly<Record<'key_id' | 'master_id' | 'wrapped', string>>[];
 }
 
-/** The members that the ledger and the key ring add to the manifest. */
 export type Signed = Pick<Manifest, 'signed_head' | 'signing_keys' | 'key_ring'>;
 
 export function isWhole({ merchant, from, to }: ExportScope): boolean {
   return merchant === null && from === null && to === null;
 }
 
-/** Parses the manifest of a file. Throws `bad_request` for an invalid one. */
+/** Throws `bad_request` for an invalid manifest. */
 export function readManifest(path: string, text: string): Manifest {
   try {
     const found = JSON.parse(text) as Manifest;
@@ -80,7 +79,6 @@ const PART = {
 };
 const KEY = { key_id: 'string', master_id: 'string', wrapped: 'string' };
 
-/** A point of the log. */
 export type LogPoint =
   { readonly kind: 'position'; readonly position: string } | { readonly kind: 'time'; readonly time: Date };
 
@@ -91,7 +89,6 @@ export const POINT_FORMS =
   'a position of the log (digits alone), or a time: 2026-01-31, 2026-01-31T12:00, 2026-01-31T12:00:00.123, each in UTC ' +
   'unless it ends with an offset such as +02:00; a date alone is its midnight';
 
-/** Returns null when the text is neither a position nor a time. */
 export function readPoint(text: string): LogPoint | null {
   if (POSITION.test(text)) return { kind: 'position', position: text.replace(/^0+(?=\d)/, '') };
   const given = text.trim();

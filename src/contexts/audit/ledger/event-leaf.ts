@@ -12,12 +12,12 @@ export interface LeafEvent {
   readonly recordedAt: Date;
 }
 
-/** The members of an event that the rules of histories and books need. */
+/** The members of an event that the rules of histories and of the money books use. */
 export type PlacedEvent = Omit<LeafEvent, 'id' | 'metadata' | 'recordedAt'>;
 
-/** The members of an event in a line of an export and in a leaf of the ledger. */
+/** An event as a line of an export and a leaf of the ledger contain it. */
 export interface EventLeaf extends Omit<LeafEvent, 'recordedAt'> {
-  /** ISO 8601 in UTC, to the millisecond. */
+  /** The time in ISO 8601, in UTC with milliseconds. */
   readonly recorded_at: string;
 }
 
@@ -26,13 +26,13 @@ export function eventLeaf(event: LeafEvent, position = event.position): EventLea
   return { position, stream, revision, id, type, data, metadata, recorded_at: recordedAt.toISOString() };
 }
 
-/** The canonical JSON of RFC 8785. Throws SyntaxError for a number such as `1e999`, which would become null. */
+/** The canonical JSON of RFC 8785. Throws SyntaxError for `1e999`, which would become null. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new SyntaxError('a number is too large');
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   let members = '';
-  // The standard demands the order of UTF-16 code units.
+  // RFC 8785 orders members by UTF-16 code units, as `sort` does.
   for (const name of Object.keys(value).sort()) {
     const member: unknown = (value as Readonly<Record<string, unknown>>)[name];
     if (member === undefined) continue;
@@ -46,25 +46,23 @@ export function leafHash(text: string): Buffer {
   return sha256(`\0${text}`);
 }
 
-/** The leaf hash of an event, as it is or at another position. Throws SyntaxError for invalid JSON. */
+/** Returns the leaf hash; `position` replaces that of the event. Throws as {@link canonicalJson} does. */
 export function hashOfEvent(event: LeafEvent, position?: string): Buffer {
   return leafHash(canonicalJson(eventLeaf(event, position)));
 }
 
-/** A line of an export: an event with its leaf hash last. The MAC covers the member order of `data` and `metadata`. */
+/** An event with its leaf hash last. Other members keep their order, because the MAC covers it. */
 export interface ExportLine {
   readonly position: string;
-  /** The text without the line break. */
   readonly text: string;
   readonly leaf: Buffer;
 }
 
-/** The end of a line: the leaf hash and the closing brace. */
 const LEAF = /^,"leaf":"([0-9a-f]{64})"\}$/;
 const LEAF_LENGTH = 75;
 const POSITION = /^[0-9]{1,40}$/;
 
-/** Throws SyntaxError for invalid JSON. */
+/** Throws as {@link canonicalJson} does. */
 export function exportLine(event: LeafEvent): ExportLine {
   const leaf = hashOfEvent(event);
   const text = JSON.stringify(eventLeaf(event));
@@ -72,12 +70,12 @@ export function exportLine(event: LeafEvent): ExportLine {
   return { position, text: `${text.slice(0, -1)},"leaf":"${leaf.toString('hex')}"}`, leaf };
 }
 
-/** An event of an export with its leaf hash, verified by {@link readLine}. */
+/** An event of an export with the leaf hash that {@link readLine} has verified. */
 export interface ExportedEvent extends LeafEvent {
   readonly leaf: Buffer;
 }
 
-/** Returns the event of a line, or the fault of the line. */
+/** Returns the event of a line, or a description of the fault. */
 export function readLine(line: string): ExportedEvent | string {
   const found = LEAF.exec(line.slice(-LEAF_LENGTH));
   if (found === null) return 'is cut, or no line of an export';

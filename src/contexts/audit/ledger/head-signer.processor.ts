@@ -55,7 +55,7 @@ export class HeadSigner {
   }
 
   private async next(last: HeadExtent): Promise<SignedHead | null> {
-    // Size, position and root are of one row, so that they agree while leaves are added.
+    // One row has size, position and root, so that they are consistent while leaves are added.
     const state = await this.ledger.state();
     if (state === null && last.size === 0 && this.anchor.last === null) return null;
     if (state === null) throw new LedgerTampered('audit.ledger was emptied');
@@ -76,7 +76,7 @@ export class HeadSigner {
     });
   }
 
-  /** Returns the last signed head, or null. Throws {@link LedgerTampered} if it or the last known head is missing. */
+  /** Throws {@link LedgerTampered} if heads were removed or added. */
   private async formerHead(last: HeadExtent): Promise<SignedHead | null> {
     const known = this.anchor.last;
     if (known !== null && known.size > last.size)
@@ -107,7 +107,7 @@ export class HeadSigner {
       throw new LedgerTampered(`the ledger does not extend the head over ${former.size} events`);
   }
 
-  /** The last signed head: from the memory of this process, AUDIT_HEADS_FILE or the database. */
+  /** Finds the last signed head in memory, in AUDIT_HEADS_FILE or in the database, in this order. */
   async lastKnown(): Promise<HeadExtent | null> {
     if (this.anchor.last !== null) return this.anchor.last;
     const head = (await this.file?.newest()) ?? null;
@@ -118,10 +118,10 @@ export class HeadSigner {
 }
 
 const MAX_LINES = 500;
-/** The bytes at the end of the file that contain the last line. */
+/** The number of bytes to read from the end of the file. The last line is shorter. */
 const TAIL_BYTES = 4096;
 
-/** A file with heads as lines of JSON, for a log shipper. An incomplete last line is cut off. */
+/** A file with heads as lines of JSON, for a log shipper. */
 export class HeadsFile {
   constructor(private readonly path: string) {}
 
@@ -129,7 +129,7 @@ export class HeadsFile {
     return this.opened(lastOf);
   }
 
-  /** Adds the heads up to `newest`. Throws {@link LedgerTampered} for one that is not signed or does not follow. */
+  /** Adds the heads up to `newest`. Throws {@link LedgerTampered} for a wrong signature or a broken chain. */
   async append(
     heads: Pick<Heads, 'all'>,
     newest: SignedHead,
@@ -137,7 +137,7 @@ export class HeadsFile {
   ): Promise<void> {
     return this.opened(async (file) => {
       const inFile = await lastOf(file);
-      // A head of another log remains in the file before these.
+      // Heads of another log remain in the file, before those of this log.
       let last = inFile?.log_id === newest.log_id ? inFile : null;
       if (last !== null && last.size >= newest.size) return;
       const trust = new HeadVerifier(newest.log_id, await keys(), null, null);
@@ -170,7 +170,7 @@ function requireNext(head: SignedHead, last: SignedHead | null, trust: HeadVerif
   if (why !== null) throw new LedgerTampered(`the head over ${head.size} events in audit.heads: ${why}`);
 }
 
-/** The head of the last whole line; null when there is none. */
+/** Returns the head of the last complete line, or null. Removes an incomplete line after it. */
 async function lastOf(file: FileHandle): Promise<SignedHead | null> {
   const { size: bytes } = await file.stat();
   const from = Math.max(0, bytes - TAIL_BYTES);

@@ -24,7 +24,6 @@ const HEADS = `select l.log_id, h.size::float8 as size, encode(h.root, 'hex') as
     encode(h.previous, 'hex') as previous, encode(h.signature, 'hex') as signature
   from audit.heads h cross join audit.ledger l`;
 
-/** The signed heads, in `audit.heads`. */
 @Injectable()
 export class Heads {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
@@ -38,7 +37,6 @@ export class Heads {
     return row ?? null;
   }
 
-  /** Reads the heads over more than `after` and at most `upTo` events, in order. */
   async *all({ after = 0, upTo = Infinity } = {}): AsyncGenerator<SignedHead> {
     for (let size = after; ;) {
       const sql = `${HEADS} where h.size > $1 and h.size <= $2::float8 order by h.size limit ${PAGE}`;
@@ -54,19 +52,18 @@ export class Heads {
     return row ?? null;
   }
 
-  /** Finds the head with this size and hash. */
   async find({ size, hash }: HeadExtent): Promise<SignedHead | null> {
     const head = await this.at(size);
     return head !== null && hashOfHead(head) === hash ? head : null;
   }
 
-  /** Reads the extent of the last head that the service signed; null where the row is missing or forged. */
+  /** Reads the extent of the last head that the service signed; null when the row is missing or forged. */
   async lastSigned(macs: Pick<Macs, 'isAuthentic'>): Promise<HeadExtent | null> {
     const [row] = await this.database.query<LastRow>(LAST);
     return row === undefined ? null : readLast(row, macs);
   }
 
-  /** Adds the missing initial rows of follower and signer; `emptied` empties the tables first. */
+  /** Adds the missing initial rows of follower and signer. `emptied` empties the tables first. */
   async begin(macs: Macs, logId: string, { emptied }: { readonly emptied: boolean }): Promise<void> {
     await this.database.transaction(async (tx) => {
       if (emptied) await tx.query(EMPTY);
@@ -79,7 +76,7 @@ export class Heads {
     });
   }
 
-  /** Adds the head that `make` returns, under a lock. Throws {@link LedgerTampered} for a forged last head. */
+  /** Adds the head from `make`, under a lock. Throws {@link LedgerTampered} for a forged last head. */
   async extend(
     macs: Macs,
     make: (last: HeadExtent) => Promise<SignedHead | null>,
@@ -131,7 +128,6 @@ const KEYS = `select key_id, encode(public_key, 'base64') as public_key,
 export const SEALED_SIGNING_KEYS = `select sealed_public_key as sealed from audit.signing_keys
   union all select sealed_private_key from audit.signing_keys where sealed_private_key is not null`;
 
-/** The keys that sign heads, in `audit.signing_keys`. */
 @Injectable()
 export class SigningKeys {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
@@ -140,7 +136,7 @@ export class SigningKeys {
     return this.database.query<SigningKeyRow>(KEYS);
   }
 
-  /** Adds the key that `make` returns, under a lock and once for an operation. Returns all keys, oldest first. */
+  /** Adds the key from `make`, under a lock and once per operation. Returns all keys, oldest first. */
   async change(
     make: (present: readonly SigningKeyRow[]) => SigningKeyRow | null,
   ): Promise<readonly SigningKeyRow[]> {
@@ -152,7 +148,7 @@ export class SigningKeys {
       if (added === null) return present;
       const { key_id, public_key, made_at, former_key_id, signature, sealedPrivateKey, sealedPublicKey } =
         added;
-      // The former private keys are deleted, so that no thief can sign with them.
+      // Former private keys are deleted, so that no thief can sign with them.
       await tx.query('update audit.signing_keys set sealed_private_key = null');
       await tx.query(
         `insert into audit.signing_keys (key_id, public_key, made_at, former_key_id, signature, sealed_private_key,

@@ -14,7 +14,7 @@ import { LEDGER_SUBJECT, LedgerKeys } from './ledger-keys.commands.js';
 
 export const LEDGER = subscriptionName('audit.ledger');
 
-/** The delay between batches. No request waits for a leaf, and the EventFeed still has the events of this time. */
+/** The minimum time between batches: requests do not wait for leaves, and EventFeed buffers longer. */
 const GATHER_MS = 40;
 
 /** Adds every event of the log to the ledger as a leaf, in the order of the log. */
@@ -62,7 +62,7 @@ export class LedgerAnchor {
     });
   }
 
-  /** Runs the follower or the signer. After a {@link LedgerTampered} the process is not ready until a run succeeds. */
+  /** Runs the follower or signer. {@link LedgerTampered} makes the process unready until a run succeeds. */
   async guard<T>(who: 'follower' | 'signer', work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
@@ -80,9 +80,8 @@ export class LedgerAnchor {
   }
 
   /**
-   * Throws {@link LedgerTampered} unless the log has the event of the last leaf. Once the log grows again, nothing
-   * else shows that its newest events were deleted. No leaf or head is added until the event is back or the ledger
-   * begins again.
+   * Throws {@link LedgerTampered} until the log has the event of the last leaf or the ledger begins again.
+   * Only this check finds deleted newest events once the log grows again.
    */
   private async requireRecorded(): Promise<void> {
     const last = await this.ledger.last();
@@ -93,11 +92,11 @@ export class LedgerAnchor {
   }
 }
 
-/** Begins a new ledger after one that was lost or changed. A program requests it. */
+/** Begins a new ledger after one was lost or changed. Only `audit begin` requests it. */
 @Operation({ ...LEDGER_SUBJECT, name: 'ledger.begin' })
 export class BeginLedger extends OperatorCommand {}
 
-/** Begins the ledger of an empty log. Any other missing ledger was removed: only `audit begin` starts it again. */
+/** Begins the ledger of an empty log. Any other missing ledger was deleted, and needs `audit begin`. */
 @CommandHandler(BeginLedger)
 export class LedgerStart implements OnModuleInit, OperationHandler<BeginLedger> {
   constructor(
@@ -111,7 +110,7 @@ export class LedgerStart implements OnModuleInit, OperationHandler<BeginLedger> 
     if ((await this.store.head()) === null) await this.begin({ emptied: false });
   }
 
-  /** Empties the ledger, which then restarts at the first event. No new head extends the published ones. */
+  /** Empties the ledger, which restarts at the first event. New heads do not extend published ones. */
   execute(): Promise<void> {
     return this.begin({ emptied: true });
   }

@@ -50,7 +50,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     return { ...named, signature: signText(headText(named), this.openPrivateKey(key)) };
   }
 
-  /** Creates a key that the present one signs, and deletes its private key. Throws `invalid_transition` without one. */
+  /** Creates a key that the present one signs. The private part of the present key is deleted. */
   async execute(): Promise<SigningKey> {
     const keys = await this.keys.change((present) => {
       const former = present.at(-1);
@@ -61,12 +61,10 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     return readKey(keys.at(-1));
   }
 
-  /** Creates the first key unless there is one. */
   async begin(): Promise<void> {
     await this.keys.change((present) => (present.length > 0 ? null : this.make(null)));
   }
 
-  /** Lists the keys that the service created, oldest first. */
   async listOwn(): Promise<readonly SigningKey[]> {
     return (await this.keys.all()).filter((key) => isOwnKey(key, this.sealer));
   }
@@ -100,7 +98,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
   }
 }
 
-/** Checks that a process with the master key wrote this row: others cannot seal. */
+/** Checks that a process with the master key wrote this row. Others cannot seal. */
 export function isOwnKey(key: SigningKeyRow, sealer: Pick<Sealer, 'openBytes'>): boolean {
   try {
     const bytes = sealer.openBytes(key.sealedPublicKey, sealedPlace('public-key', key));
@@ -115,7 +113,6 @@ function sealedPlace(what: 'signing-key' | 'public-key', { key_id }: Pick<Signin
   return `audit/${what}/${key_id}`;
 }
 
-/** A new Ed25519 pair: the public key as SubjectPublicKeyInfo, the private one as PKCS #8, both DER. */
 export function newKeyPair(): { readonly publicKey: Buffer; readonly privateKey: Buffer } {
   return generateKeyPairSync('ed25519', {
     publicKeyEncoding: { type: 'spki', format: 'der' },
@@ -127,7 +124,6 @@ export function toKeyId(publicKey: Buffer): string {
   return sha256(publicKey).toString('hex').slice(0, 16);
 }
 
-/** Returns the signature in hex. `privateKey` is PKCS #8. */
 export function signText(text: string, privateKey: Buffer): string {
   const key = createPrivateKey({ key: privateKey, format: 'der', type: 'pkcs8' });
   return sign(null, Buffer.from(text), key).toString('hex');
@@ -173,10 +169,10 @@ function readPublicKey(base64: string): KeyObject {
 export class HeadVerifier {
   readonly findings: LedgerFinding[] = [];
   private readonly keys = new Map<string, SigningKey>();
-  /** The ids of the auditor's key and of the later keys that follow from it; null without an auditor's key. */
+  /** The ids of the auditor's key and of the keys that follow it; null without an auditor's key. */
   private readonly trusted: Set<string> | null;
 
-  /** `known` is the auditor's key. `sealer` is the master key's, which proves that the service created a key. */
+  /** `known` is the auditor's key. `sealer` proves that the service created a key. */
   constructor(
     private readonly logId: string,
     keys: readonly (SigningKey | SigningKeyRow)[],
@@ -205,13 +201,12 @@ export class HeadVerifier {
     return isSignedHead(head, key) ? null : 'its signature is wrong';
   }
 
-  /** Checks that the head's key is the auditor's or a later one. An earlier key proves nothing: it can sign any key. */
+  /** Checks that the head's key is the auditor's or a later one. An earlier key could have signed any key. */
   trusts({ key_id }: Pick<SignedHead, 'key_id'>): boolean {
     return this.trusted === null || this.trusted.has(key_id);
   }
 }
 
-/** Returns the fault of a key, or null. */
 function findWrong(
   key: SigningKey | SigningKeyRow,
   former: SigningKey | null,

@@ -112,7 +112,7 @@ const CONSISTENCY = {
 const TAG = 'Audit';
 const EXTENSION = 'An extension of the specification.';
 
-/** contract.md 10.9 to 10.11. */
+/** The ledger routes of the merchant API (contract.md 10.9 to 10.11). */
 @Controller('merchants/v1')
 export class LedgerController {
   constructor(private readonly proofs: PayoutProofs) {}

@@ -19,7 +19,6 @@ import { Ledger } from './ledger.store.js';
 
 const BEGUN = 'The ledger begins again. Restart every worker now, with another AUDIT_HEADS_FILE.';
 
-/** `npm run audit -- heads`, `proof`, `key`, `begin`: the programs of the ledger. */
 export function ledgerProgram(program: Command, cli: CliContext): void {
   program
     .command('heads')
@@ -90,7 +89,7 @@ export function storedLedger(database: Database): Parameters<typeof currentLedge
   return { ledger: new Ledger(database), heads: new Heads(database), keys: new SigningKeys(database) };
 }
 
-/** Proves that one head extends another; `fault` is null, or the reason why the proof fails. */
+/** Proves that one head extends another. `fault` is the reason why the proof fails, or null. */
 async function prove(
   { ledger, heads, keys }: ReturnType<typeof storedLedger>,
   store: Pick<EventStore, 'identity'>,
@@ -132,7 +131,7 @@ function described(key: SigningKey): string {
   return `${key.key_id}, created at ${key.made_at}\n${toPem(key).trimEnd()}`;
 }
 
-/** Reads the heads of a file, one per line. Throws ConfigError where it has none. */
+/** Reads one head per line, bare or as `head` of an API response. Throws ConfigError if there is none. */
 export async function readHeads(path: string): Promise<readonly SignedHead[]> {
   const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) throw new ConfigError(`${path} contains no signed head`);
@@ -147,7 +146,6 @@ export async function readHeads(path: string): Promise<readonly SignedHead[]> {
   });
 }
 
-/** Reads the public key of a PEM file. Throws ConfigError where it has none. */
 export async function readPublicKey(path: string): Promise<Pick<SigningKey, 'key_id' | 'public_key'>> {
   const pem = await readFile(path, 'utf8');
   try {

@@ -5,7 +5,6 @@ import type { Macs } from '../../../platform/event-store/authentic-event-store.j
 import { LedgerTampered } from './signed-head.js';
 import { HASH_BYTES, joinedRoot, MerkleTree, lastLeafOf, type Range, toSubtrees } from './merkle-tree.js';
 
-/** The extent of the tree over the log. */
 export interface LedgerState {
   readonly logId: string;
   readonly tree: MerkleTree;
@@ -18,7 +17,7 @@ export interface Leaf {
   readonly index: number;
   readonly position: string;
   readonly hash: Buffer;
-  /** The roots of the subtrees that it completes, from pairs up. */
+  /** The roots of the subtrees that this leaf completes, from pairs up. */
   readonly completed: Buffer;
 }
 
@@ -33,7 +32,6 @@ interface StateRow {
 const STATE = 'select log_id, size, position, peaks, mac from audit.ledger';
 const PURPOSE = 'ledger';
 
-/** Checks that the follower wrote this state. */
 export function isAuthenticState(state: LedgerState, macs: Pick<Macs, 'isAuthentic'>): boolean {
   return macs.isAuthentic(PURPOSE, toText(state), state.mac);
 }
@@ -42,7 +40,7 @@ function toText({ logId, tree, position }: Omit<LedgerState, 'mac'>): string {
   return JSON.stringify([logId, tree.size, position, tree.peakBytes.toString('hex')]);
 }
 
-/** Creates the row of an empty ledger. The follower never does. */
+/** Creates the row of an empty ledger. The follower never creates it, because a missing row was deleted. */
 export async function beginLedger(tx: Pick<PoolClient, 'query'>, logId: string, macs: Macs): Promise<void> {
   const empty = { logId, tree: new MerkleTree(), position: '-1' };
   await tx.query(
@@ -56,7 +54,6 @@ export async function beginLedger(tx: Pick<PoolClient, 'query'>, logId: string, 
 export class Ledger {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
 
-  /** Reads the state; null before the first event. */
   async state(): Promise<LedgerState | null> {
     const [row] = await this.database.query<StateRow>(`${STATE} where size > 0`);
     return row === undefined ? null : toState(row);
@@ -71,7 +68,7 @@ export class Ledger {
     return row ?? null;
   }
 
-  /** Finds the indexes of events in the tree; null for an event that it lacks. */
+  /** Finds the indexes of events in the tree by binary search; null for an event that it lacks. */
   async indexes(positions: readonly string[]): Promise<readonly (number | null)[]> {
     const rows = await this.database.query<{ index: number | null }>(
       `with recursive halves(place, position, low, high) as (
@@ -93,7 +90,7 @@ export class Ledger {
     return rows.map(({ index }) => index);
   }
 
-  /** Computes the root over each range of a proof. Throws where the ledger lacks leaves. */
+  /** Computes the root over each range of a proof. Throws when the ledger lacks leaves. */
   async path(ranges: readonly Range[]): Promise<readonly Buffer[]> {
     const parts = ranges.map(toSubtrees);
     const subtrees = parts.flat();
@@ -111,7 +108,6 @@ export class Ledger {
     return parts.map(({ length }) => joinedRoot(hashes.slice(place, (place += length))));
   }
 
-  /** Reads up to `limit` leaves from `index` on. */
   async leaves(index: number, limit: number): Promise<readonly Leaf[]> {
     return this.database.query<Leaf>(
       `select l.index::float8 as index, l.position, substring(l.hashes for ${HASH_BYTES}) as hash,
@@ -122,7 +118,7 @@ export class Ledger {
   }
 }
 
-/** Adds missing leaves. Throws {@link LedgerTampered} for a state that is forged, of another log or below `signed`. */
+/** Throws {@link LedgerTampered} for a state that is forged, of another log or below `signed`. */
 export async function extendLedger(
   tx: PoolClient,
   macs: Macs,
@@ -147,7 +143,7 @@ export async function extendLedger(
   const position = fresh.at(-1)?.position ?? state.position;
   let stop = 1;
   const stops = hashes.map(({ length }) => (stop += length));
-  // One parameter has the bytes of all leaves: an array of them would be sent as text.
+  // One parameter has the bytes of all leaves, because an array of byte strings would be sent as text.
   await tx.query({
     name: 'audit.extend',
     text: `with added as (
@@ -174,7 +170,6 @@ function toState({ log_id, size, position, peaks, mac }: StateRow): LedgerState 
   return { logId: log_id, tree: toTree(Number(size), peaks), position, mac };
 }
 
-/** Throws {@link LedgerTampered} for peaks of another size. */
 function toTree(size: number, peaks: Buffer): MerkleTree {
   try {
     return new MerkleTree(size, peaks);

@@ -15,11 +15,10 @@ export function joinedRoot(peaks: readonly Buffer[]): Buffer {
   return peaks.reduceRight((right, left) => nodeHash(left, right));
 }
 
-/** The growing Merkle tree of RFC 9162 (SHA-256), as the roots of its complete subtrees, one per bit of its size. */
+/** A growing Merkle tree of RFC 9162 (SHA-256). Its peaks are the roots of its complete subtrees. */
 export class MerkleTree {
   private readonly peaks: Buffer[];
 
-  /** Continues a tree of `size` leaves with these {@link peakBytes}. */
   constructor(
     private leaves = 0,
     peaks: Buffer = Buffer.alloc(0),
@@ -36,7 +35,7 @@ export class MerkleTree {
     return this.leaves;
   }
 
-  /** The roots of the complete subtrees, the largest first. */
+  /** The peaks, the largest first. There is one for each 1 bit of the size. */
   get peakBytes(): Buffer {
     return Buffer.concat(this.peaks);
   }
@@ -59,19 +58,18 @@ export class MerkleTree {
   }
 }
 
-/** The leaves from `from` to before `to`. */
+/** The leaves from `from` (inclusive) to `to` (exclusive). */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** The complete subtree number `index` of 2^level leaves. */
+/** The complete subtree of 2^level leaves that starts at the leaf `index` * 2^level. */
 interface Subtree {
   readonly level: number;
   readonly index: number;
 }
 
-/** The index of the leaf that completes a subtree. */
 export function lastLeafOf({ level, index }: Subtree): number {
   return (index + 1) * 2 ** level - 1;
 }
@@ -82,15 +80,15 @@ export function inclusionRanges(leaf: number, size: number): readonly Range[] {
   return rangesAround(leaf, size, ({ from, to }) => to - from === 1).around;
 }
 
-/** The ranges of a proof that a tree of `size` leaves begins with the tree of `former` leaves (RFC 9162, 2.1.4.1). */
+/** The ranges of a proof that a tree extends the tree of `former` leaves (RFC 9162, 2.1.4.1). */
 export function consistencyRanges(former: number, size: number): readonly Range[] {
   if (!(former > 0 && former <= size)) throw new RangeError('no such tree before this one');
   const { last, around } = rangesAround(former - 1, size, ({ to }) => to === former);
-  // The verifier has the root of a range from 0, the former tree.
+  // The verifier already has the root of a range from 0, which is the former tree.
   return last.from > 0 ? [last, ...around] : around;
 }
 
-/** Halves the tree down to the range that `isLast` accepts. Returns it and the other halves, the lowest first. */
+/** Splits the tree down to the range that `isLast` accepts. `around` has the other parts, lowest first. */
 function rangesAround(
   leaf: number,
   size: number,
@@ -110,7 +108,7 @@ function rangesAround(
   return { last, around };
 }
 
-/** Splits a range of a proof into complete subtrees, the largest first. It starts at a multiple of that size. */
+/** Splits a range into complete subtrees, largest first. The range starts at a multiple of the largest. */
 export function toSubtrees({ from, to }: Range): readonly Subtree[] {
   const subtrees: Subtree[] = [];
   for (let start = from; start < to;) {
@@ -153,7 +151,6 @@ export function provesConsistency(
   return last === 0 && formerRoot.equals(former.root) && newRoot.equals(root);
 }
 
-/** The largest power of two below `size`. */
 function findSplit(size: number): number {
   let split = 1;
   while (split * 2 < size) split *= 2;
@@ -164,7 +161,6 @@ function half(value: number): number {
   return Math.floor(value / 2);
 }
 
-/** Checks that the hashes of {@link inclusionRanges} lead from the leaf to the root of a tree of `size` leaves. */
 export function provesInclusion(
   { hash, index }: { readonly hash: Buffer; readonly index: number },
   { size, root }: { readonly size: number; readonly root: Buffer },

@@ -25,7 +25,7 @@ export class PayoutProofs {
     @Inject(auditConfig.KEY) private readonly config: AuditConfig,
   ) {}
 
-  /** Returns the last head that the service signed. Throws `unavailable` before the first. */
+  /** Throws `unavailable` before the first head, and when heads were changed outside the service. */
   async newestHead() {
     const last = await this.heads.lastSigned(this.sealer);
     if (last?.size === 0) throw this.notYet('No head is signed yet');
@@ -42,7 +42,7 @@ export class PayoutProofs {
     });
   }
 
-  /** Proves that a head, the newest without `to`, extends the first `from`. Throws `not_found` and `bad_request`. */
+  /** Proves that the head over `to` events (null: the newest) extends the first `from` events. */
   async consistency(from: number, to: number | null) {
     const newest = await this.newestHead();
     const head = to === null ? newest : to > newest.size ? null : await this.heads.at(to);
@@ -59,12 +59,11 @@ export class PayoutProofs {
     return { ...head, public_key: toPem(key) };
   }
 
-  /** Returns the payout's merchant. Throws `not_found`. */
   async findMerchant(payoutId: string): Promise<string> {
     return (await this.read(payoutId)).merchantId;
   }
 
-  /** Reads the payout. A fence may precede its first event (claims.ts). */
+  /** Throws `not_found`. A fence may precede the first event of the payout (claims.ts). */
   private async read(payoutId: string) {
     const events = await this.store.readStream(`${PAYOUT_CATEGORY}-${payoutId}`);
     const merchantId = events.find((event) => !isFence(event))?.data['merchant_id'];
@@ -72,7 +71,7 @@ export class PayoutProofs {
     return { events, merchantId };
   }
 
-  /** Proves all events of a payout. Throws `not_found`, and `unavailable` until a head covers the newest. */
+  /** Throws `not_found`, and `unavailable` until a head covers the newest event of the payout. */
   async of(merchantId: string, payoutId: string) {
     const { events, merchantId: owner } = await this.read(payoutId);
     if (owner !== merchantId) throw DomainError.notFound('Payout');

@@ -11,12 +11,12 @@ export interface Head {
   readonly position: string;
   readonly signed_at: string;
   readonly key_id: string;
-  /** {@link hashOfHead} of the head before it, in hex; null for the first. */
+  /** The {@link hashOfHead} of the head before it, in hex; null for the first. */
   readonly previous: string | null;
 }
 
 export interface SignedHead extends Head {
-  /** Ed25519 over {@link headText}, in hex. */
+  /** The Ed25519 signature over {@link headText}, in hex. */
   readonly signature: string;
 }
 
@@ -24,15 +24,15 @@ export interface SignedHead extends Head {
 export interface SigningKey {
   /** The first 16 hex digits of the SHA-256 of `public_key`. */
   readonly key_id: string;
-  /** DER (SubjectPublicKeyInfo) in base64: the text between the lines of a PEM file. */
+  /** The DER (SubjectPublicKeyInfo) in base64, as between the first and last line of a PEM file. */
   readonly public_key: string;
   readonly made_at: string;
   readonly former_key_id: string | null;
-  /** Ed25519 of the former key over {@link keyText}, in hex. */
+  /** The Ed25519 signature of the former key over {@link keyText}, in hex; null for the first key. */
   readonly signature: string | null;
 }
 
-/** Throws TypeError unless each member has one of its types: words of `typeof`, or `null`, separated by spaces. */
+/** Throws TypeError for a wrong type. Expected types are words of `typeof` or `null`, space-separated. */
 export function requireTypes(value: unknown, types: Readonly<Record<string, string>>): void {
   const members = (value ?? {}) as Readonly<Record<string, unknown>>;
   for (const [name, allowed] of Object.entries(types)) {
@@ -53,36 +53,34 @@ export function readHead(value: unknown): SignedHead {
   return { log_id, size, root, position, signed_at, key_id, previous, signature };
 }
 
-/** Reads the members of a key and drops all others. Throws TypeError for an invalid key. */
+/** Drops all other members, such as a sealed private key. Throws TypeError for an invalid key. */
 export function readKey(value: unknown): SigningKey {
   requireTypes(value, { ...KEY, former_key_id: 'string null', signature: 'string null' });
   const { key_id, public_key, made_at, former_key_id, signature } = value as SigningKey;
   return { key_id, public_key, made_at, former_key_id, signature };
 }
 
-/** The signed text of a head, which leaves out all other members, such as `public_key`. */
+/** The text that the signature of a head covers. It excludes other members, such as `public_key`. */
 export function headText({ log_id, size, root, position, signed_at, key_id, previous }: Head): string {
   const signed = { kind: 'disburse.head.v1', log_id, size, root, position, signed_at, key_id, previous };
   return canonicalJson(signed);
 }
 
-/** The hash of a head, as the next head contains it: SHA-256 over signed text, line feed and hex signature. */
+/** The hash that the next head contains: SHA-256 over signed text, line feed and hex signature. */
 export function hashOfHead(head: SignedHead): string {
   return sha256(`${headText(head)}\n${head.signature}`).toString('hex');
 }
 
-/** The tree whose root the head signs. */
 export function toTree({ size, root }: Head): { readonly size: number; readonly root: Buffer } {
   return { size, root: Buffer.from(root, 'hex') };
 }
 
-/** The signed text of a key. */
 export function keyText(key: Omit<SigningKey, 'signature'>): string {
   const { key_id, public_key, made_at, former_key_id } = key;
   return canonicalJson({ kind: 'disburse.key.v1', key_id, public_key, made_at, former_key_id });
 }
 
-/** The error of changed ledger tables. Follower and signer stop: nothing is added or signed. */
+/** The error for changed ledger tables. Follower and signer stop, so that nothing is added or signed. */
 export class LedgerTampered extends Error {
   override readonly name = 'LedgerTampered';
 }

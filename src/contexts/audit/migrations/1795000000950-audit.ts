@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The Merkle tree over the log, its signed heads and their keys. Rows are only added, except in `audit.ledger`. */
+/** The Merkle tree over the log, its heads and keys. Rows of leaves and heads are never updated. */
 export class Audit1795000000950 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

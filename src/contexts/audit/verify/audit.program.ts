@@ -34,7 +34,6 @@ import { readKey } from '../ledger/signed-head.js';
 import { ExportFolder, printLines } from '../export/export-folder.store.js';
 import { Heads, SigningKeys } from '../ledger/heads.store.js';
 
-/** `npm run audit -- balance`: prints one user's sums from the money books, at a point of the log. */
 function balanceProgram(program: Command, cli: CliContext): void {
   program
     .command('balance')
@@ -69,7 +68,6 @@ function balanceProgram(program: Command, cli: CliContext): void {
     });
 }
 
-/** `npm run audit -- explain KIND ID`: prints the events of one stream, their causes, leaves and deliveries. */
 function explainProgram(program: Command, cli: CliContext): void {
   program
     .command('explain <kind> <id>')
@@ -147,7 +145,6 @@ interface Options {
   readonly partEvents?: string;
 }
 
-/** `npm run audit -- export`: writes the log as lines that anyone can verify. */
 function exportProgram(program: Command, cli: CliContext): void {
   program
     .command('export')
@@ -172,7 +169,7 @@ function exportProgram(program: Command, cli: CliContext): void {
           return printLines(exportedLines(store, scope, { end, progress }));
         }
         const path = resolve(out);
-        // The order of these reads matters: the keys include those of the head and the events.
+        // The head is read before the keys, so that they include the keys of the head and the events.
         const signed = async (size: number): Promise<Signed> => ({
           signed_head: await new Heads(database).newest(size),
           signing_keys: (await new SigningKeys(database).all()).map(readKey),

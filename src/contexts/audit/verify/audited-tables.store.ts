@@ -22,7 +22,7 @@ export class TableSnapshot {
     readonly snapshot: string,
   ) {}
 
-  /** Calls `act` with one snapshot. `locked` names the tables that a rebuild may replace, as `schema.name`. */
+  /** Calls `act` with a snapshot. `locked` names the tables that a rebuild may replace (`schema.name`). */
   static async read<T>(
     database: Database,
     locked: readonly string[],
@@ -30,7 +30,7 @@ export class TableSnapshot {
   ): Promise<T> {
     return database.transaction(
       async (tx) => {
-        // The locks precede the snapshot, which would find no rows in tables that a rebuild swaps in later.
+        // The locks precede the snapshot. It would find no rows in tables that a rebuild replaces later.
         await tx.query(`lock table ${locked.join(', ')} in access share mode`);
         const { rows } = await tx.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
         await tx.query('savepoint audited');
@@ -53,7 +53,7 @@ export class TableSnapshot {
     return new Set(rows.map(({ type }) => type));
   }
 
-  /** Runs a statement. A failure does not affect later statements. */
+  /** Runs a statement. A failed one does not abort the transaction. */
   readonly query = async <Row extends object>(
     sql: string,
     values: readonly unknown[],
@@ -67,16 +67,13 @@ export class TableSnapshot {
   };
 }
 
-/** The live read models, in one snapshot of the database. */
 export interface LiveTables {
   readonly tables: TableSnapshot;
-  /** The checks of rebuilt tables, each up to its checkpoint. */
+  /** The checks of the tables, each up to its checkpoint. */
   readonly checks: readonly TableCheck[];
-  /** The furthest checkpoint. */
   readonly furthest: string | null;
 }
 
-/** Passes the live tables in one snapshot to `act`, with their checks. */
 export async function liveTables<T>(
   database: Database,
   { contexts, migrations, config }: Pick<CliContext, 'contexts' | 'migrations' | 'config'>,
@@ -87,7 +84,7 @@ export async function liveTables<T>(
   const names = models.flatMap(({ tables: { schema, names: each } }) =>
     each.map((name) => `${schema}.${name}`),
   );
-  // No read model contains personal data (ADR 127): the codec needs no keys, also after an erasure.
+  // No read model contains personal data (ADR 127), so the codec needs no keys.
   const codec = new EventCodec().register(knownEvents(contexts));
   return TableSnapshot.read(database, names, async (tables) => {
     const checks: ReadModelCheck[] = [];
@@ -120,7 +117,7 @@ export async function liveTables<T>(
 /** The schemas of the platform. Each context also has a schema with its name. */
 const SCHEMAS = ['event_store', 'platform', 'work'];
 
-/** Checks that all triggers, rules, row security and functions come from migrations. Others can change rows. */
+/** Checks that all triggers, rules, policies and functions come from migrations. Others could change rows. */
 class CatalogueCheck implements TableCheck {
   readonly name = 'catalogue';
 
@@ -140,7 +137,6 @@ class CatalogueCheck implements TableCheck {
   }
 }
 
-/** A database object that can change the effect of statements. */
 interface CatalogueEntry {
   readonly kind: string;
   /** `schema.name` of the table, or the schema of a function. */
@@ -172,7 +168,6 @@ async function listStatements(migrations: readonly Migration[]): Promise<string>
   return statements.join('\n');
 }
 
-/** Describes unknown, changed and missing entries. */
 function strangeEntries(entries: readonly CatalogueEntry[], statements: string): readonly string[] {
   const created = (kind: string): ReadonlySet<string> =>
     new Set(

@@ -14,14 +14,14 @@ interface BookedBalance {
   isDeactivating: boolean;
 }
 
-/** The money books: balances by code that no projection shares. A received payout takes some 40 bytes of memory. */
+/** An independent calculation of balances, without projection code. A received payout needs some 40 bytes. */
 export class BalanceReplay {
   readonly balances = new Map<string, BookedBalance>();
   readonly counts = { pending: 0, received: 0, expired: 0 };
   /** The amounts of payouts without an outcome, in minor units, by id. */
   private readonly open = new Map<string, bigint>();
   private readonly usedTransfers = new NameTable();
-  /** The claims on transfers, each with its holder. */
+  /** The claims on transfers, each as `<stream> <owner>`. */
   private readonly claims = new NameTable();
 
   constructor(readonly violations: Violations) {}
@@ -108,7 +108,6 @@ export class BalanceReplay {
 type Facts = PayoutEvent['data'];
 type Note = (rule: string) => void;
 
-/** Checks the evidence of received payouts: amount, wallet, token and confirmations. */
 export class EvidenceCheck {
   checked = 0;
   private readonly wallets = new Map<string, string>();

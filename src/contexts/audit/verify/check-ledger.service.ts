@@ -6,20 +6,19 @@ import { hashOfHead, type SignedHead } from '../ledger/signed-head.js';
 import type { Leaf, LedgerState } from '../ledger/ledger.store.js';
 import type { HeadVerifier } from '../ledger/ledger-keys.commands.js';
 
-/** The ledger with which a log is compared. Its extent is read before the log, so that the log includes its events. */
+/** The ledger to compare with a log. It is read before the log, so that the log has all of its events. */
 export interface LedgerInputs {
   /** The state; null for an export, where only the heads prove which events existed. */
   readonly state: LedgerState | null;
-  /** Leaves from `index` on. */
   readonly leaves: (index: number, limit: number) => Promise<readonly Leaf[]>;
-  /** The heads in order of their sizes. */
+  /** The heads, the smallest first. */
   readonly heads: AsyncIterable<SignedHead>;
   readonly trust: Pick<HeadVerifier, 'verify' | 'trusts' | 'findings'>;
-  /** The heads that the auditor retained. Only the stored heads form a chain. */
+  /** The heads that the auditor retained. Unlike the stored heads, they need not be consecutive. */
   readonly retained?: ReadonlySet<SignedHead>;
   /** Checks for an event that the service did not write; absent without the keys. */
   readonly isForged?: (event: LeafEvent) => boolean | Promise<boolean>;
-  /** The faults of the rows of follower and signer. */
+  /** The faults of the rows of `audit.ledger` and `audit.last_head`. */
   readonly forgedRows?: readonly string[];
 }
 
@@ -27,7 +26,7 @@ export interface LedgerReport {
   readonly events: number;
   readonly unsigned: number;
   readonly heads: number;
-  /** The largest trusted head with a valid signature that agrees with the log, as all heads before it do. */
+  /** The largest valid and trusted head that agrees with the log, as all heads before it do. */
   readonly proven: SignedHead | null;
   readonly findings: readonly LedgerFinding[];
   readonly more: number;
@@ -45,7 +44,7 @@ interface Difference {
   readonly leaf: Leaf | null;
 }
 
-/** Compares a log with the leaves, roots and signatures of its ledger, in the memory of a page for any length. */
+/** Compares a log with the leaves, roots and signatures of its ledger. Only one page is in memory. */
 export class LedgerCheck {
   private readonly log = new MerkleTree();
   private readonly leaves = new MerkleTree();
@@ -53,7 +52,7 @@ export class LedgerCheck {
   private readonly nextHeads: Ahead<SignedHead>;
   private readonly differences = new FindingList<Difference>();
   private readonly findings = new FindingList<LedgerFinding>(MAX_FINDINGS);
-  /** The position of the last leaf; `lastEvent` is that of the last event. */
+  /** The position of the last leaf. */
   private lastPosition: string | null = null;
   private lastEvent: string | null = null;
 
@@ -62,7 +61,7 @@ export class LedgerCheck {
   private previous: string | null = null;
   /** The last trusted head that agrees, before the first that does not. */
   private lastGood: SignedHead | null = null;
-  /** The last head that agrees and is not trusted. */
+  /** The last untrusted head that agrees. */
   private lastUntrusted: SignedHead | null = null;
   private firstBad: SignedHead | null = null;
   /** The largest head with a valid signature. */
@@ -114,7 +113,6 @@ export class LedgerCheck {
     };
   }
 
-  /** Checks whether the event differs from its leaf. */
   private async compare(event: LeafEvent, hash: Buffer): Promise<boolean> {
     const position = BigInt(event.position);
     let leaf = this.nextLeaves.item;
@@ -123,7 +121,7 @@ export class LedgerCheck {
       await this.pass(leaf);
     }
     if (leaf?.position !== event.position) {
-      // The follower has not reached an event after the last leaf.
+      // The follower has not yet added an event after the last leaf.
       if (leaf === null && position > BigInt(this.ledger.state!.position)) return false;
       this.differs(event, null);
       return true;
@@ -148,7 +146,6 @@ export class LedgerCheck {
     await this.nextLeaves.advance();
   }
 
-  /** Compares the next heads over at most `size` events with the log read so far. */
   private async compareHeads(size: number): Promise<void> {
     const { nextHeads, ledger, log } = this;
     for (let head = nextHeads.item; head !== null && head.size <= size; head = nextHeads.item) {
@@ -177,7 +174,7 @@ export class LedgerCheck {
 
   private noteHeads(): void {
     const { firstBad, lastGood, lastUntrusted, largest, log } = this;
-    // A head of the auditor's key covers the heads of earlier keys below it.
+    // A head of the auditor's key covers the smaller heads of earlier keys.
     if (lastUntrusted !== null && lastUntrusted.size > (lastGood?.size ?? 0))
       this.findings.add({ kind: 'head', size: lastUntrusted.size, why: UNTRUSTED });
     if (firstBad !== null) {
@@ -212,7 +209,7 @@ export class LedgerCheck {
 
 /** An iterator that exposes its next item. */
 class Ahead<T> {
-  /** The current item; null before the first {@link advance}, and after the last item. */
+  /** The next item; null before the first {@link advance} and after the last item. */
   item: T | null = null;
   private readonly rest: AsyncIterator<T>;
 
@@ -226,7 +223,6 @@ class Ahead<T> {
   }
 }
 
-/** Yields the leaves of the state, without later ones. */
 async function* leavesOf({ state, leaves }: LedgerInputs): AsyncGenerator<Leaf> {
   const size = state?.tree.size ?? 0;
   for (let index = 0; index < size;) {
@@ -236,7 +232,7 @@ async function* leavesOf({ state, leaves }: LedgerInputs): AsyncGenerator<Leaf> 
   }
 }
 
-/** The hash of the event, as it is or at `position`; null for an event that cannot be read. */
+/** Returns null for an event without canonical JSON. */
 function hashAt(event: LeafEvent, position?: string): Buffer | null {
   try {
     return hashOfEvent(event, position);
@@ -245,7 +241,7 @@ function hashAt(event: LeafEvent, position?: string): Buffer | null {
   }
 }
 
-/** Converts differences to findings. A head proves the first `proven` events: there the leaves are at fault. */
+/** A head proves the first `proven` events, so there a difference is an error of the leaf. */
 function toFindings(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
   const origins = new Map(differences.map((each) => [each, findOrigin(each, differences)]));
   const moved = new Set(origins.values());

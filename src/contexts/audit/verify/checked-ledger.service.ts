@@ -13,13 +13,12 @@ export interface AuditorInputs {
   readonly heads: readonly SignedHead[];
   /** The first published public key. */
   readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
-  /** The sealer of the log's key ring, which proves that the service wrote keys, rows and events; null without one. */
+  /** The sealer of the log's key ring, or null. It proves that the service wrote keys, rows and events. */
   readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
   /** Reads the key ring again, for keys that were added since. */
   readonly refreshKeys?: (() => Promise<void>) | undefined;
 }
 
-/** The check of the MACs of events, which needs a sealer. */
 function macCheck({
   sealer,
   refreshKeys = async () => undefined,
@@ -28,13 +27,13 @@ function macCheck({
   return { isForged: async (event) => (await forgedEvents([event], sealer, refreshKeys)).length > 0 };
 }
 
-/** Reads the present ledger, for a check of the log `logId` that begins later. */
+/** Reads the stored ledger. The log must be read after it, so that it has all events of the ledger. */
 export async function currentLedger(
   stored: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys },
   logId: string,
   { heads: kept, key, sealer, refreshKeys }: AuditorInputs,
 ): Promise<LedgerInputs> {
-  // The order of these reads matters: leaves and keys cover at least this head.
+  // The head is read first, so that leaves and keys cover it.
   const newest = await stored.heads.newest();
   const state = await stored.ledger.state();
   return {
@@ -64,8 +63,8 @@ async function findForgedRows(
 }
 
 /**
- * Returns the heads of a whole log's export and of the auditor, verified by the keys of the manifest. Returns the
- * reason why nothing can be compared, or null where the auditor brings neither head nor key.
+ * Returns the heads of export and auditor, with the keys of the manifest. A string is the reason why no head
+ * can be compared. Returns null for a part of a log if the auditor has neither heads nor a key.
  */
 export function exportedLedger(
   manifest: Manifest | null,

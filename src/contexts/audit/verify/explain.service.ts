@@ -31,24 +31,23 @@ interface Sources {
 
 type Proof = 'proven' | 'NOT proven' | 'not signed yet';
 
-/** A stored event and its leaf under the newest signed head. */
 interface EventStep extends EventLeaf {
   readonly metadata: EventMetadata;
   readonly leaf: { readonly hash: string; readonly index: number | null; readonly proof: Proof };
 }
 
-/** The walk over one stream: its events, their operations with the changes, and the deliveries. */
+/** The events of one stream, the operations that caused them with their changes, and the deliveries. */
 export interface Walk {
   readonly stream: string;
   readonly events: readonly EventStep[];
-  /** The positions from the last event to its first cause. */
+  /** The positions of the last event and its causes, back to the first. */
   readonly causes: readonly string[];
   readonly deliveries: readonly (DeliveryRecord & { readonly url: string | null })[];
   /** The rows outside the log that an operation changed. */
   readonly changed_rows: readonly RowChange[];
   /** The events that an operation names, but the log lacks. */
   readonly missing: readonly Change[];
-  /** The newest signed head; `problem` is null where its signature is good. */
+  /** The newest signed head. `problem` is null when its signature is valid. */
   readonly head: (SignedHead & { readonly problem: string | null }) | null;
 }
 
@@ -57,13 +56,12 @@ interface Change {
   readonly event_id: string;
 }
 
-/** Returns the id in lower case. Throws `bad_request`. */
 export function requireId(what: string, id: string): string {
   if (!isUuid(id)) throw new DomainError('bad_request', `${id} is not a valid ${what} id: expected a UUID`);
   return id.toLowerCase();
 }
 
-/** Walks from `<kind>-<id>`, the stream of a resource, or from the event of a delivery. Throws `not_found`. */
+/** Explains the stream `<kind>-<id>` or, for a delivery, the stream of its event. Throws `not_found`. */
 export async function explain(sources: Sources, kind: string, id: string): Promise<Walk> {
   const subject = requireId(kind, id);
   const stream = kind === 'delivery' ? await findStream(sources, subject) : `${kind}-${subject}`;
@@ -94,7 +92,6 @@ export async function explain(sources: Sources, kind: string, id: string): Promi
   };
 }
 
-/** Reads a stream without marks of abandoned claims. */
 async function readEvents({ log }: Sources, stream: string): Promise<readonly RecordedEvent[]> {
   return (await log.readStream(stream)).filter(({ type }) => !type.startsWith('claim.'));
 }
@@ -103,7 +100,7 @@ async function readStreams(sources: Sources, streams: readonly string[]): Promis
   return (await Promise.all([...new Set(streams)].map((each) => readEvents(sources, each)))).flat();
 }
 
-/** Follows causes back from `last`: the event named as cause, else the last earlier event of the operation. */
+/** Follows causes back from `last`: to the named event, else to the last earlier event of the operation. */
 function findCauses(last: RecordedEvent, events: readonly RecordedEvent[]): readonly RecordedEvent[] {
   const causes = new Set<RecordedEvent>();
   let next: RecordedEvent | undefined = last;
@@ -121,7 +118,7 @@ function findCauses(last: RecordedEvent, events: readonly RecordedEvent[]): read
   return [...causes];
 }
 
-/** Finds the stream of the delivered event. The id of a delivery is derived from event id, endpoint and type. */
+/** Finds the stream of a delivery's event. Event id, endpoint and type determine the delivery's id. */
 async function findStream(sources: Sources, id: string): Promise<string> {
   const [delivery] = await readDeliveries(sources.query, [id]);
   const missing = `No delivery ${id} is kept: it never existed, or its retention is over.`;

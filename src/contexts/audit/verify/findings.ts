@@ -13,7 +13,7 @@ export class Violations extends FindingList<Violation> {
 
 /** A finding of the check of the ledger: a change by somebody other than the service. */
 export type LedgerFinding =
-  /** The event differs from the recorded one, is invalid JSON, has no MAC of the service, or was inserted or moved. */
+  /** The event differs from the recorded one, is invalid JSON, has no valid MAC, or was inserted or moved. */
   | {
       readonly kind: 'changed' | 'unreadable' | 'forged' | 'inserted' | 'moved';
       readonly position: string;
@@ -24,7 +24,7 @@ export type LedgerFinding =
       readonly from?: string;
     }
   | { readonly kind: 'deleted'; readonly position: string }
-  /** The log ends after `events` of `size` events, at `ends_at` (null for an empty log) instead of `ended_at`. */
+  /** The log ends after `events` of `size` events, at `ends_at` (null if empty) instead of `ended_at`. */
   | {
       readonly kind: 'truncated';
       readonly events: number;
@@ -35,20 +35,17 @@ export type LedgerFinding =
     }
   /** The first `since` events match a signed head; the first `size` do not. */
   | { readonly kind: 'rewritten'; readonly size: number; readonly since: number; readonly signed_at: string }
-  /** Rows of the ledger were changed. */
   | { readonly kind: 'ledger'; readonly what: string }
   | { readonly kind: 'head'; readonly size: number; readonly why: string }
   | { readonly kind: 'key'; readonly key_id: string; readonly why: string };
 
-/** The kinds of findings about events, which cause differing roots. */
+/** The kinds of findings about events, which may be the cause of other findings. */
 const CAUSES = ['changed', 'unreadable', 'moved', 'inserted', 'deleted', 'truncated'];
 
-/** Checks for a finding about events, which may be the cause of other findings. */
 export function isOfEvents({ kind }: LedgerFinding): boolean {
   return CAUSES.includes(kind);
 }
 
-/** Returns a line for each finding, causes first. */
 export function describeFindings(findings: readonly LedgerFinding[]): readonly string[] {
   const causes = findings.filter(isOfEvents);
   const follows = (finding: LedgerFinding): boolean => causes.length > 0 && finding.kind === 'rewritten';

@@ -14,19 +14,19 @@ const lastVerification = new Gauge({
   registers,
 });
 
-/** The outcome of the last verification; `read_to` is the position of the last replayed event. */
+/** The outcome of the last verification. `read_to` is the position of the last replayed event. */
 export interface LastVerify {
   readonly at: string;
   readonly outcome: 'in_order' | 'wrong' | 'incomplete';
   readonly read_to: string | null;
 }
 
-/** The last verification, in `audit.last_verify`. Any writer of the database can change it: it proves nothing. */
+/** The last verification. It proves nothing, because any writer of the database can change it. */
 @Injectable()
 export class LastVerifies {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
 
-  /** Exports the recorded outcome as a gauge, because the verifying program itself is not scraped. */
+  /** Exports the recorded outcome as a gauge, because the verifying program is not scraped. */
   @Periodic({ name: 'gauge of verifications', everyMs: MEASURED_EVERY_MS })
   async measure(): Promise<void> {
     const last = await this.read();

@@ -13,8 +13,8 @@ export const PERSONAL_KEYS = 'platform.personal_keys';
 const ERASING_MS = DAY_MS;
 
 /**
- * Checks that each person with data in the log has a key until the erasure, and none afterwards. A person is a user, or
- * the person of an order. With the master key it also checks that each key opens as the key of its person.
+ * Checks that each person with data in the log has a key until the erasure, and none afterwards. A person is
+ * a user or the person of an order. With the master key it also checks that each key opens for its person.
  */
 export class PersonalKeysCheck implements TableCheck {
   readonly name = PERSONAL_KEYS;
@@ -23,7 +23,7 @@ export class PersonalKeysCheck implements TableCheck {
   /** The persons of the events up to `position`, whose keys must exist by then. */
   private readonly persons = new Set<string>();
   private readonly erased = new Map<string, Date>();
-  /** The time of the snapshot in ms: erasures go on while the log is replayed. */
+  /** The time of the snapshot in ms. Erasures continue while the log is replayed. */
   private readonly snapshotAt = Date.now();
 
   constructor(

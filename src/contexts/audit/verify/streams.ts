@@ -4,26 +4,24 @@ import type { PlacedEvent } from '../ledger/event-leaf.js';
 import type { Violations } from './findings.js';
 import type { HistoryRules } from '../../../kernel/history-rules.js';
 
-/** The types of the owner's events that free a claim, by the category of the claim. */
+/** The event types by which an owner frees its claims, by claim category. */
 const FREED_BY: Readonly<Record<string, string>> = { user_phone_number: 'user.deactivated.v1' };
 const FREEING = new Set(Object.values(FREED_BY));
 
-/** The bit of a stream with own events. */
+/** The bits of a stream: it has events other than fences, has freed its claims, lacks its first events. */
 const OWN_EVENTS = 1;
 const FREES = 2;
-/** The bit of a stream without its first events. */
 const BEGUN_EARLIER = 4;
 
-/** The part of a log that is verified. */
 export interface Extent {
-  /** True where every stream begins with its first event. */
+  /** True when every stream begins with its first event. */
   readonly wholeStreams: boolean;
-  /** True where claims of other owners are included. */
+  /** True when claims of other owners are included. */
   readonly allClaims: boolean;
 }
 export const WHOLE: Extent = { wholeStreams: true, allClaims: true };
 
-/** Checks the positions, revisions and claims of all streams. It takes some 35 bytes per stream. */
+/** Checks the positions, revisions and claims of all streams. It needs some 35 bytes per stream. */
 export class Streams {
   events = 0;
   private readonly names = new NameTable();
@@ -43,7 +41,7 @@ export class Streams {
     return this.names.size;
   }
 
-  /** Checks the place of an event. Returns the number of its stream. */
+  /** Checks the position, revision and claim of an event. Returns the number of its stream. */
   add(event: PlacedEvent): number {
     this.events += 1;
     const { position, stream, revision } = event;
@@ -62,7 +60,6 @@ export class Streams {
     return number;
   }
 
-  /** Checks that the stream with that number is present from its first event on. */
   isWhole(number: number): boolean {
     return (this.holds[number]! & BEGUN_EARLIER) === 0;
   }

@@ -37,10 +37,9 @@ import { ExportedLog } from '../export/exported-log.store.js';
 import { liveTables } from './audited-tables.store.js';
 import { readHeads, readPublicKey, storedLedger } from '../ledger/ledger.program.js';
 
-/** The number of database connections. The readers of log and tables share them with the rebuilds of read models. */
+/** The connections for the readers of log and tables, and the rebuilds of read models. */
 const CONNECTIONS = 16;
 
-/** `npm run audit -- verify`: replays every event and compares ledger and read models with the replay. */
 export function verifyProgram(program: Command, cli: CliContext): void {
   program
     .command('verify')
@@ -146,7 +145,7 @@ async function verifyConnected(
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
         ...proofs,
       });
-      // A manifest can contain any keys: the master key pins those of the database.
+      // A manifest can contain any keys. The master key proves those of the database.
       const known =
         manifest === null || isOther ? manifest : { ...manifest, signing_keys: await tables.keys.all() };
       const read = exported === null ? null : exportSource(exported);
@@ -202,11 +201,11 @@ function describe(report: AuditReport): string {
     ...report.not_checked.map((what) => `UNCHECKED ${what}`),
     verdict(report),
   );
-  // Each line is escaped, so that the content of a row cannot imitate one.
+  // Each line is escaped, so that the content of a row cannot imitate a line.
   return lines.map(inOneLine).join('\n');
 }
 
-/** Lists broken rules and differences, or only the first of each where changed events may be the cause. */
+/** Lists broken rules and differences. If changed events may be the cause, lists only the first of each. */
 function described({ violations, differences, ...report }: AuditReport): readonly string[] {
   const broken = violations.map(({ position, rule }) => `BROKEN    at ${position}: ${rule}`);
   const differs = differences.map((difference) => `DIFFERS   ${difference}`);

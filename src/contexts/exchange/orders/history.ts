@@ -25,7 +25,7 @@ const NOTHING = { deposits: [], isDepositPending: false, completeUntil: null, ou
 type DataOf<Type extends LaterOrderEvent['type']> = OrderEventOf<Type>['data'];
 type Decided = readonly OrderEvent[] | string;
 
-/** Returns the decision of an event that is valid wherever `isAllowed` permits it. */
+/** Returns the audit rule of an event that is valid in every state that `isAllowed` accepts. */
 function follows<Type extends LaterOrderEvent['type']>(
   type: Type,
   isAllowed: (state: ExistingOrder, data: DataOf<Type>) => boolean = () => true,
@@ -40,7 +40,7 @@ function follows<Type extends LaterOrderEvent['type']>(
   };
 }
 
-/** Returns the decision of an event that is valid if an observation with the event's content results in it. */
+/** Returns the audit rule of an event that `observe` must decide again from the event's content. */
 function observed<Type extends LaterOrderEvent['type']>(
   type: Type,
   seen: (data: DataOf<Type>) => Partial<Observation>,
@@ -53,10 +53,7 @@ function observed<Type extends LaterOrderEvent['type']>(
   return follows(type, (state) => !hasEnded(state), decide);
 }
 
-/**
- * The audit of each order. The history lacks the provider's list of deposits, so a deposit is verified by the
- * preceding status only. Events that follow from deposits are decided again, with exact amounts.
- */
+/** The audit rules of an order. A deposit's amount is not checked: the log lacks the provider's list. */
 export const orderHistory = historyRules(
   order,
   {
@@ -90,7 +87,7 @@ export const orderHistory = historyRules(
   },
 );
 
-/** The rules across orders: a key of the merchant creates an order, and a deposit on the chain is recorded once. */
+/** The audit rules across orders: a merchant's key creates its orders, and a deposit is recorded once. */
 export function acrossOrders(): LogRule {
   const merchants = new Map<string, string>();
   const orders = new Map<string, string>();
@@ -124,7 +121,7 @@ export function acrossOrders(): LogRule {
   };
 }
 
-/** Placeholders for terms that no later event depends on. They save memory in the audit of ended orders. */
+/** Placeholders for terms that no later event depends on. They save memory in audits. */
 const ENDED_TERMS = {
   ...{ pair_id: '', withdraw_address: '', ...NO_PERSON, user_hash: null, caller: null, provider: '' },
   ...{ provider_reference: '', deposit_address: '', deposit_address_tag: null, expires_at: '' },

@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
 export interface OrderRequest {
-  /** The API key. No other key may read the order. */
+  /** The API key that created the order. No other key may read it. */
   readonly key_id: string;
   readonly merchant_id: string;
   readonly pair_id: string;
@@ -11,11 +11,11 @@ export interface OrderRequest {
   readonly user_id: string | null;
 }
 
-/** Amounts are decimal strings in whole units, times ISO 8601. */
+/** A price. Amounts are decimal strings in whole units; times are ISO 8601. */
 export interface Quote {
   readonly amount_from: string;
   readonly amount_to: string;
-  /** `amount_to` for 1 of `amount_from`, fees included. */
+  /** The `amount_to` for 1 of `amount_from`, fees included. */
   readonly rate: string;
   /** The limits of `amount_from`. */
   readonly minimum: string;
@@ -24,19 +24,19 @@ export interface Quote {
   readonly expires_at: string;
 }
 
-/** The terms that a provider agreed to. */
+/** The terms that a provider accepted. */
 export interface ProviderOrder extends Quote {
   readonly provider_reference: string;
   readonly deposit_address: string;
   readonly deposit_address_tag: string | null;
 }
 
-/** The terms of an order, fixed at its creation; {@link PERSONAL_FIELDS} are sealed in the store with the key of the order. */
+/** The terms fixed at an order's creation. PERSONAL_FIELDS are sealed in the store with the order's key. */
 export interface OrderFacts extends OrderRequest, ProviderOrder {
   readonly order_id: string;
-  /** The keyed hash of API key and `user_id`, by which lists find a user's orders without decrypting any. */
+  /** The keyed hash of API key and `user_id`. Lists find a user's orders by it without decryption. */
   readonly user_hash: string | null;
-  /** Keyed hash of the caller's address when there is no `user_id`. */
+  /** The keyed hash of the caller's address; null with a `user_id`. */
   readonly caller: string | null;
   readonly provider: string;
   /** The decimals of the payout, to which `amount_to` is rounded down. */
@@ -49,7 +49,6 @@ export const PERSONAL_FIELDS = ['withdraw_address_tag', 'withdraw_address_memo',
 /** The fields that identify a payer, in addition to the API key. */
 export const PAYER_FIELDS = ['withdraw_address', ...PERSONAL_FIELDS] as const;
 
-/** The keyed hash that replaces a sealed `user_id` of an API key. */
 export function userHash(
   keyedHash: { of(...parts: readonly string[]): string },
   keyId: string,
@@ -59,11 +58,11 @@ export function userHash(
 }
 
 export interface DepositFacts {
-  /** Identifies a transfer, its block and its amount: the same transfer in another block is another deposit. */
+  /** The id of a transfer in a block: the same transfer in another block is another deposit. */
   readonly deposit_id: string;
   readonly amount: string;
   readonly transaction_hash: string;
-  /** The time of its block, which decides whether the deposit came in time. */
+  /** The time of its block, which decides if the deposit came in time. */
   readonly deposited_at: string;
 }
 
@@ -72,12 +71,12 @@ interface Occurrence {
   readonly at: string;
 }
 
-/** The data of each event by its stored name. {@link PUBLISHED_EVENTS} also contain {@link PublishedState}. */
+/** The data of each event by its stored name. Events of PUBLISHED_EVENTS also contain PublishedState. */
 interface OrderEventData {
   'order.created.v1': OrderFacts;
-  /** The order fails without a deposit until `waits_until`. */
+  /** An order without a deposit by `waits_until` fails. */
   'order.marked_as_paid.v1': Occurrence & { readonly waits_until: string };
-  /** `refundable`: the amount received so far. */
+  /** The amount received so far becomes `refundable`. */
   'order.cancelled.v1': Occurrence & { readonly refundable: string };
   'order.expired.v1': Occurrence;
   'order.deposit_received.v1': Occurrence & DepositFacts;
@@ -86,30 +85,30 @@ interface OrderEventData {
     Readonly<Record<'amount_from' | 'amount_to' | 'refundable', string>>;
   'order.completed.v1': Occurrence &
     Readonly<Record<'amount_from' | 'amount_to' | 'withdraw_transaction_hash', string>>;
-  /** `refundable`: the amount received, unless it was exchanged. */
+  /** The amount received becomes `refundable`, even after the exchange started. */
   'order.failed.v1': Occurrence & { readonly reason: string; readonly refundable: string };
   /** The provider refunded `amount`: all counted deposits, including those that left the chain. */
   'order.refunded.v1': Occurrence & {
     readonly amount: string;
     readonly refund_transaction_hash: string | null;
   };
-  /** A deposit after the end, or during the exchange of another: it is never exchanged automatically. */
+  /** A deposit after the order's end or the start of its exchange. It is never exchanged automatically. */
   'order.late_deposit_recorded.v1': Occurrence & DepositFacts;
-  /** A reorganisation removed a recorded deposit. In another block the same transfer is another deposit. */
+  /** A chain reorganisation removed a recorded deposit. */
   'order.deposit_missing.v1': Occurrence & Omit<DepositFacts, 'deposited_at'>;
-  /** Transfers too small to be recorded one by one: their total so far, which replaces the last one. */
+  /** The total so far of transfers too small for individual records. It replaces the previous total. */
   'order.dust_recorded.v1': Occurrence & { readonly count: number; readonly amount: string };
-  /** The provider exchanged or refunded after the order had ended here. The status stays; an operator decides. */
+  /** The provider exchanged or refunded after the order's end here. The status stays; an operator decides. */
   'order.late_outcome_recorded.v1': Occurrence & {
     readonly outcome: 'completed' | 'refunded';
     readonly transaction_hash: string | null;
   };
   'order.refund_recorded.v1': Occurrence & Readonly<Record<'amount' | 'transaction_hash' | 'actor', string>>;
-  /** The erasure of the person (contract.md 23.7). `key_id` is the API key that created the order. */
+  /** The erasure of the person (contract.md 23.7). */
   'order.personal_data_erased.v1': Occurrence & { readonly key_id: string; readonly actor: string };
 }
 
-/** The events that webhooks are sent for. */
+/** The events that send webhooks. */
 export const PUBLISHED_EVENTS = [
   'order.cancelled.v1',
   'order.processing_started.v1',
@@ -136,7 +135,7 @@ export type OrderEventOf<Type extends keyof OrderEventData> = DomainEvent<
 >;
 export type OrderEvent = { [Type in keyof OrderEventData]: OrderEventOf<Type> }[keyof OrderEventData];
 type LaterType = Exclude<keyof OrderEventData, 'order.created.v1'>;
-/** An event of an existing order, before {@link PublishedState} is added to it. */
+/** An event of an existing order, before PublishedState is added to it. */
 export type LaterOrderEvent = { [Type in LaterType]: DomainEvent<Type, OrderEventData[Type]> }[LaterType];
 
 export const ORDER_STATUSES = [

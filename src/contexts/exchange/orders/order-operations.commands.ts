@@ -34,16 +34,14 @@ const ORDER = {
 
 export interface ErasedOrders {
   readonly erased: readonly string[];
-  /** Orders that have not ended are left out. */
   readonly not_ended: readonly string[];
-  /** The position to wait for; null where nothing was written. */
+  /** The log position of the last erasure; null if nothing was written. */
   readonly position: string | null;
 }
 
 /**
- * Erases the personal data of orders (contract.md 23.7). The subject is an order id, or for all orders of a user the
- * hash of `OrdersView.userHash`, with the creating `api_key`. Throws `not_found`, or `invalid_transition` for a
- * single order that has not ended.
+ * Erases personal data of orders (contract.md 23.7). The subject is an order id or, with `api_key`, a hash of
+ * `OrdersView.userHash`. Throws `not_found`, and `invalid_transition` for a single order that has not ended.
  */
 @Operation({ ...ORDER, name: 'orders.erase_user' })
 export class EraseOrderUser extends OperatorCommand<{ readonly api_key: string | null }, ErasedOrders> {}
@@ -105,7 +103,7 @@ export function erasingOrders(
     async apply(events, tx) {
       await keys.forget(...events.map(({ data }) => data.order_id));
       failpoint('order.key_dropped');
-      // The search in a month of responses may exceed these timeouts, while the checkpoint waits.
+      // The search through a month of responses may keep this transaction idle longer than the timeouts.
       await tx.query('set local idle_in_transaction_session_timeout = 0; set local transaction_timeout = 0');
       for (const scope of new Set(events.map(({ data }) => data.key_id))) {
         const named = events.flatMap(({ data }) => (data.key_id === scope ? [data.order_id] : []));
@@ -116,24 +114,24 @@ export function erasingOrders(
   });
 }
 
-/** The claim of a transfer, of a whole transaction, or of a transaction that is divided into transfers. */
+/** Returns the claim of a transfer, a whole transaction, or a transaction divided into transfers. */
 function refundClaim(key: string): Claim {
   return { category: 'refund', key, field: 'transaction', message: 'is the refund of another order' };
 }
 
-/** `unchecked`: the reason why the transfer was not checked on its chain; null when it was. */
+/** The field `unchecked` is the reason why the transfer was not checked on its chain, or null. */
 export type RefundResult = { readonly unchecked: string | null };
 
 interface RefundParameters {
   readonly amount: string;
   readonly transaction_hash: string;
-  /** The recipient; null for one of the addresses that paid. */
+  /** The refunded address; null for any address that paid the order. */
   readonly recipient: string | null;
 }
 
 /**
- * Records a refund by an operator (contract.md 23.6). Throws `not_found`, or `invalid_transition` for more than is
- * refundable and for a transaction that is not the refund.
+ * Records a refund by an operator (contract.md 23.6). Throws `not_found`, `validation_failed`, `unavailable`,
+ * and `invalid_transition` for more than is refundable and for another transaction.
  */
 @Operation({ ...ORDER, name: 'orders.record_refund' })
 export class RecordRefund extends OperatorCommand<RefundParameters, RefundResult> {}
@@ -147,7 +145,7 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** The chain is checked by `execute`. */
+  /** Checks everything but the chain, which `execute` checks. */
   async check(command: RecordRefund): Promise<void> {
     await this.decide(command);
   }
@@ -160,7 +158,7 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     const { unchecked, logIndexes } = await this.transfers.checkRefund(before, { ...given, recipient });
     const transaction = `${pairOf(before.pair_id)!.from.chain}_${given.transaction_hash}`;
     const [whole, divided] = [refundClaim(transaction), refundClaim(`${transaction}_transfers`)];
-    // One transaction may refund several orders, each by another transfer. The first refund then claims it as
+    // One transaction may refund several orders, each by another transfer: the first refund claims it as
     // divided. An unchecked transfer is unknown, so the order claims the whole transaction.
     const transfers = logIndexes.map((index) => refundClaim(`${transaction}_${index}`));
     const [attempts, excluded] =
@@ -173,8 +171,7 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
         await this.loop.execute(order, orderId, (current) => recordRefund(given, current), {
           metadata: { actor: 'operator' },
           claims,
-          // The preconditions precede every claim: a store that is not atomic would keep the claims of a refused
-          // refund.
+          // Runs before any claim, because a non-atomic store would keep the claims of a refused refund.
           preconditions: async () => {
             const other = await claimOwner(this.store, excluded);
             if (other !== null) throw alreadyRecorded(other);
@@ -189,7 +186,6 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     throw alreadyRecorded(owner);
   }
 
-  /** Throws `not_found`, `validation_failed`, and `invalid_transition` for more than is refundable. */
   private async decide({ subjectId, parameters, operation }: RecordRefund) {
     const { amount, transaction_hash } = parameters;
     const before = existingOrder((await this.loop.load(order, subjectId)).state);

@@ -8,7 +8,7 @@ import { type HttpConfig, listenerUrl } from '../../../platform/config/config.js
 
 const TITLE = 'Invalid API key or signature';
 
-/** The refusal of a missing, malformed, unknown or revoked key. It does not reveal which (contract.md 21.2). */
+/** The refusal of a missing, malformed, unknown or revoked key. It hides the cause (contract.md 21.2). */
 export function invalidKey(where: string): HttpProblem {
   return { status: 401, title: TITLE, detail: `A valid API key is required in the ${where}` };
 }
@@ -16,10 +16,7 @@ export function invalidKey(where: string): HttpProblem {
 const INVALID_SIGNATURE =
   'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address; it goes in the parameter signature, for the list of orders, where the address is empty, in the header X-Signature. A return_url, and a tag or memo of some keys, need a signature_v2 over the whole query';
 
-/**
- * The problem {@link INVALID_SIGNATURE}, with the expected signed text for the request log. It is the query if a
- * `signature_v2` was sent, else the address. The log gets digests only, because both are values of the query.
- */
+/** The refusal of a signature. The log gets the expected signed text, with query values as digests. */
 export function invalidSignature(
   { signature_v2: ofQuery, ...parameters }: Parameters,
   path: string,
@@ -34,7 +31,7 @@ export function invalidSignature(
 /** The prefix of the address in the signed text (contract.md 21.3). */
 const ADDRESS = 'withdraw_address=';
 
-/** The newest secret that signed the address, or undefined. Compares in constant time. */
+/** Returns the newest secret that signed the address, or undefined. Compares in constant time. */
 export function addressSigner(
   { secrets }: Pick<ExchangeCaller, 'secrets'>,
   signature: string,
@@ -43,22 +40,22 @@ export function addressSigner(
   return secrets[signerAmong(secrets, signature, `${ADDRESS}${withdrawAddress}`, NO_BODY)];
 }
 
-/** Throws {@link Refusal} (403) for an address outside the key's list. A missing one is validated later. */
+/** Throws Refusal (403) for an address outside the key's list. A missing address is refused later. */
 export function requirePayoutAddress({ withdrawAddresses }: KnownExchangeKey, address: unknown): void {
   if (withdrawAddresses.length === 0 || typeof address !== 'string' || address === '') return;
   if (!withdrawAddresses.includes(address))
     throw new Refusal({ status: 403, detail: 'The API key pays out to other addresses only' });
 }
 
-/** The paths whose queries are signed. A signed query contains its path, so it is not valid for another one. */
+/** The paths whose queries are signed. The signed text begins with the path, so it fits no other path. */
 type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
 
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the secret of the key that signed a request. `signature` or the header covers the address; `signature_v2`
- * covers all other parameters (contract.md 21.8). Null if no signature is required or present; undefined if one is
- * missing or wrong. Every secret is tried, so that the duration does not reveal the signer.
+ * Returns the signing secret: null if none is required or present, undefined if it is missing or wrong. The
+ * address is covered by `signature` or the header, all other parameters by `signature_v2` (contract.md 21.8).
+ * Every secret is tried, so that the duration does not reveal the signer.
  */
 export function findSigner(
   key: Pick<ExchangeCaller, 'secrets' | 'demandsSignature' | 'memoSigning'>,
@@ -75,11 +72,11 @@ export function findSigner(
     ofAddress.every((each) => addressSigner({ secrets }, String(each), address) !== undefined) &&
     (ofQuery === undefined || signerAmong(secrets, ofQuery, query, NO_BODY) >= 0);
   if (!isSigned(key.secrets)) return undefined;
-  // Two secrets may sign a part each. The older one is revoked first.
+  // Two secrets may each sign a part. The oldest secret is then reported, because it is revoked first.
   return key.secrets.filter((secret) => isSigned([secret])).at(-1) ?? key.secrets[0];
 }
 
-/** Checks for parameters that could send money to another person and that the signature of the address does not cover. */
+/** Returns true for parameters that could redirect money and that the address signature does not cover. */
 function needsQuerySignature(
   { memoSigning, demandsSignature }: Pick<ExchangeCaller, 'memoSigning' | 'demandsSignature'>,
   path: SignedPath,
@@ -89,10 +86,7 @@ function needsQuerySignature(
   return Boolean(returnUrl) || (coversMemo && Boolean(tag || memo));
 }
 
-/**
- * Verifies the signature of an action, which covers the order's address (contract.md 21.4), so the order is loaded
- * first. Returns the signing secret, or null if no signature is required or present. Throws {@link Refusal} (401).
- */
+/** Returns the secret that signed the order's address (contract.md 21.4), or null. Throws Refusal (401). */
 export function requireOrderSignature(
   caller: ExchangeCaller,
   signature: string | undefined,
@@ -118,7 +112,7 @@ const PURPOSE = 'exchange signed_url v1';
 
 type Pair = readonly [name: string, value: string];
 
-/** The query of a link to the pay widget: `parameters`, a nonce, `expires` in Unix seconds and a signature over all. */
+/** Returns a signed query: `parameters`, a nonce, `expires` in Unix seconds and a signature over all. */
 export function signedQuery(
   parameters: Readonly<Record<string, string | null | undefined>>,
   { secret, nonce, expiresAt }: { readonly secret: string; readonly nonce: string; readonly expiresAt: Date },
@@ -131,13 +125,13 @@ export function signedQuery(
   return pairs.map(encoded).join('&');
 }
 
-/** True for the query of a signed link, also of one that lost its signature: {@link openSignedQuery} verifies it. */
+/** Detects the query of a signed link, even one that lost its signature. openSignedQuery verifies it. */
 export function isSignedQuery(query: string): boolean {
   const parameters = new URLSearchParams(query);
   return [URL_SIGNATURE, NONCE, EXPIRES].some((name) => parameters.has(name));
 }
 
-/** Verifies a link; null for an added, changed, removed or repeated parameter, or without the signature of a valid secret. */
+/** Verifies a signed link. Null if parameters were changed or repeated, or if no valid secret signed it. */
 export function openSignedQuery(query: string, secrets: readonly string[], now: Date) {
   const pairs: readonly Pair[] = [...new URLSearchParams(query)];
   const names = new Set(pairs.map(([name]) => name));
@@ -158,7 +152,7 @@ export function openSignedQuery(query: string, secrets: readonly string[], now: 
   return { parameters, secret, hasExpired: now.getTime() >= Number(expires) * 1000 };
 }
 
-/** All `name=value`, percent-encoded by RFC 3986, sorted, and joined by `&`. */
+/** Joins all `name=value` by `&`, percent-encoded by RFC 3986 and sorted. */
 function canonicalQuery(pairs: readonly Pair[]): string {
   return pairs.map(encoded).toSorted().join('&');
 }
@@ -174,10 +168,7 @@ function encoded(pair: Pair): string {
   return pair.map((text) => encodeURIComponent(text).replace(/[!'()*]/g, hex)).join('=');
 }
 
-/**
- * A link to the pay widget with the parameters (contract.md 25.4), under the newest secret of the key. Throws
- * DomainError `unavailable` when the widget has no address.
- */
+/** Returns a link signed with the newest secret (contract.md 25.4). Throws `unavailable` without pay URL. */
 export function signedLink(
   { keyId, secrets }: ExchangeCaller,
   parameters: Readonly<Record<string, string | undefined>>,
@@ -187,7 +178,7 @@ export function signedLink(
   if (payUrl === null && mode === 'production')
     throw new DomainError('unavailable', 'The URL of the pay widget is not configured');
   const base = (payUrl ?? listenerUrl(host, payPort)).replace(/\/+$/, '');
-  // The link counts seconds.
+  // The link expires at a whole second.
   const expiresAt = new Date(Math.floor((now.getTime() + SIGNED_URL_LASTS_MS) / 1000) * 1000);
   const nonce = randomBytes(NONCE_BYTES).toString('base64url');
   const query = signedQuery({ api_key: keyId, ...parameters }, { secret: secrets.at(-1)!, nonce, expiresAt });

@@ -22,7 +22,7 @@ const MAX_DEPOSITS = 100;
 export interface RefundCheck {
   /** The reason why the transfer was not checked: no node of its chain is configured. Null when it was. */
   readonly unchecked: string | null;
-  /** Log indexes of the transfers that may be this refund; at least one when it was checked. */
+  /** The log indexes of the transfers that may be this refund; at least one when it was checked. */
   readonly logIndexes: readonly number[];
 }
 
@@ -33,7 +33,7 @@ export interface DepositCheck {
   readonly why: string | null;
 }
 
-/** Checks refunds and deposits of USDC on the chain of CHAIN_RPC_URL, in final blocks, by CHAIN_QUORUM nodes. */
+/** Checks USDC refunds and deposits on the chain of CHAIN_RPC_URL, in final blocks, by CHAIN_QUORUM nodes. */
 @Injectable()
 export class OrderTransfers {
   constructor(
@@ -42,9 +42,8 @@ export class OrderTransfers {
   ) {}
 
   /**
-   * Finds the transfers of a refund. Throws DomainError `invalid_transition` for another transaction, and
-   * `unavailable` while its block is not final or too few nodes respond. A null `recipient` means an address that
-   * paid the order.
+   * Finds the transfers of a refund; a null `recipient` means any payer of the order. Throws `unavailable`
+   * while the block is not final or nodes do not respond, `invalid_transition` for other transactions.
    */
   async checkRefund(
     order: ExistingOrder,
@@ -66,7 +65,7 @@ export class OrderTransfers {
     const { receipt } = responses[0]!;
     if (receipt === null || !receipt.succeeded)
       throw transitionError('The chain has no such transaction, or it failed');
-    // If the receipt lacks log indexes, one transfer could be recorded twice.
+    // A partial receipt lacks log indexes, so one transfer could be recorded twice.
     if (receipt.partial) throw transitionError('The receipt of the transaction is too large for the node');
     if (!this.isFinal(responses))
       throw new DomainError(
@@ -84,7 +83,7 @@ export class OrderTransfers {
     return { unchecked: null, logIndexes };
   }
 
-  /** Checks all recorded deposits; null without a node of their chain. All are unknown while too few nodes respond. */
+  /** Checks all recorded deposits. Null without a node of their chain; `unknown` while too few respond. */
   async checkDeposits(order: ExistingOrder): Promise<readonly DepositCheck[] | null> {
     const deposits = allDeposits(order);
     if (deposits.length === 0) return [];
@@ -111,7 +110,7 @@ export class OrderTransfers {
         return result('unknown', 'the newest final block of a node is older than the deposit');
       if (receipt === null || !receipt.succeeded)
         return result('missing', `transaction ${hash} is in no block, or it failed`);
-      // Each transfer is one deposit.
+      // One transfer proves only one deposit.
       const transfer = this.ofToken(receipt).find(
         (each) =>
           each.to === to &&
@@ -153,10 +152,7 @@ export class OrderTransfers {
     return receipt?.transfers.filter((transfer) => transfer.token === token) ?? [];
   }
 
-  /**
-   * Reads transactions. The returned function finds the responses about a hash on which at least CHAIN_QUORUM nodes
-   * agree. It returns none without such a group, or with two. Throws DomainError `unavailable`.
-   */
+  /** Reads transactions. The returned function finds the equal responses to a hash by CHAIN_QUORUM nodes. */
   private async read(hashes: readonly string[], wallets: readonly string[]) {
     const requests = [...new Set(hashes)].map((hash) => ({ hash, wallets }));
     const observations = await this.chain.confirm(requests, { separately: true }).catch((error: unknown) => {

@@ -16,16 +16,16 @@ import {
 /** An exchange order from its quote to its outcome (contract.md 22 and 23). */
 export type OrderState = { readonly status: 'none' } | ExistingOrder;
 
-/** The terms of an order and the changes since its creation, under the names that its events use. */
+/** The terms of an order and the changes since its creation, named as in its events. */
 export interface ExistingOrder extends OrderFacts {
   readonly status: OrderStatus;
   readonly updated_at: string;
-  /** The time until which an order that was marked as paid waits for its deposit; null unless it was marked. */
+  /** The time until which an order that was marked as paid waits for its deposit; null for other orders. */
   readonly waits_until: string | null;
   /** The deposits that count towards the requested amount. */
   readonly deposits: readonly DepositFacts[];
   readonly late_deposits: readonly DepositFacts[];
-  /** The transfers too small for individual records, never exchanged. Their sum was last recorded at `at`. */
+  /** The transfers too small for individual records. Their sum was last recorded at `at`. */
   readonly dust: {
     readonly count: number;
     readonly amount: string;
@@ -122,7 +122,7 @@ function evolveExisting(state: ExistingOrder, { type, data }: LaterOrderEvent): 
   return { ...state, ...change(data, state), updated_at: data.at };
 }
 
-/** The personal fields of an erased order. Readers without access to personal data get the same values. */
+/** The values of personal fields after an erasure, and for readers without access to personal data. */
 export const NO_PERSON = { withdraw_address_tag: null, withdraw_address_memo: null, user_id: null } as const;
 
 function withoutDeposit(
@@ -141,12 +141,12 @@ export function isOpen({ status }: Pick<ExistingOrder, 'status'>): boolean {
   return status === 'pending' || status === 'paid';
 }
 
-/** An order that has ended records late deposits only (contract.md 23.1). */
+/** Returns true once the order records late deposits only (contract.md 23.1). */
 export function hasEnded(order: Pick<ExistingOrder, 'status'>): boolean {
   return !isOpen(order) && order.status !== 'processing';
 }
 
-/** The time until which a deposit counts. An order that was marked as paid waits longer for its first deposit. */
+/** Returns the end of the wait for deposits. A mark as paid extends the wait for the first deposit. */
 export function findEnd({ expires_at, waits_until, deposits }: ExistingOrder): string {
   const isExtended = waits_until !== null && deposits.length === 0 && isAfter(waits_until, expires_at);
   return isExtended ? waits_until : expires_at;
@@ -157,7 +157,6 @@ export function isAfter(a: string, b: string): boolean {
   return Date.parse(a) > Date.parse(b);
 }
 
-/** The deposits that count, and then the late ones. */
 export function allDeposits({ deposits, late_deposits }: ExistingOrder): readonly DepositFacts[] {
   return [...deposits, ...late_deposits];
 }
@@ -189,7 +188,7 @@ function balance({ refundable, dust, late_deposits, lost, refunds }: ExistingOrd
   };
 }
 
-/** Adds to an event with webhooks the owner of the order and its state after the event. */
+/** Adds to an event with webhooks the order's owner and its state after the event. */
 export function withPublishedState(decided: LaterOrderEvent, before: ExistingOrder): OrderEvent {
   if (!PUBLISHED_EVENTS.some((type) => type === decided.type)) return decided as OrderEvent;
   const after = evolveExisting(before, decided);
@@ -198,7 +197,7 @@ export function withPublishedState(decided: LaterOrderEvent, before: ExistingOrd
   return { type: decided.type, data: { ...decided.data, ...published } } as OrderEvent;
 }
 
-/** Creates an order; a repeat changes nothing. Throws IdempotencyKeyExpired when the order is too old to be repeated. */
+/** Creates an order; a repeat changes nothing. Throws IdempotencyKeyExpired for a repeat that is too late. */
 export function createOrder(facts: OrderFacts, state: OrderState): OrderEvent[] {
   if (state.status === 'none') return [{ type: 'order.created.v1', data: facts }];
   requireIdempotent(state.created_at, facts.created_at);
@@ -218,7 +217,7 @@ export function createOrder(facts: OrderFacts, state: OrderState): OrderEvent[] 
 
 const REQUESTED = ['key_id', 'pair_id', ...PAYER_FIELDS] as const satisfies (keyof OrderFacts)[];
 
-/** Marks a pending order as paid, so that it waits for a deposit until `waits_until`; a repeat changes nothing. */
+/** Marks a pending order as paid, which extends its wait to `waits_until`. A repeat changes nothing. */
 export function markAsPaid(
   { at, waits_until }: Readonly<Record<'at' | 'waits_until', string>>,
   state: OrderState,
@@ -231,10 +230,7 @@ export function markAsPaid(
   return [{ type: 'order.marked_as_paid.v1', data: { order_id, waits_until, at } }];
 }
 
-/**
- * Cancels a pending order. Refused while a transfer to the order lacks confirmations, since that would become a late
- * deposit. Deposits that were too small to start the exchange become refundable.
- */
+/** Cancels a pending order, unless an unconfirmed transfer would become a late deposit. */
 export function cancelOrder(
   command: { readonly at: string; readonly isDepositPending: boolean },
   state: OrderState,
@@ -248,7 +244,7 @@ export function cancelOrder(
   return [withPublishedState({ type: 'order.cancelled.v1', data }, known)];
 }
 
-/** Records a refund by an operator, of at most the refundable amount. The same transaction again has no effect. */
+/** Records an operator's refund of at most the refundable amount. A repeat has no effect. */
 export function recordRefund(
   command: Readonly<Record<'amount' | 'transaction_hash' | 'actor' | 'at', string>>,
   state: OrderState,
@@ -276,7 +272,7 @@ export function transitionError(message: string): DomainError {
   return new DomainError('invalid_transition', message);
 }
 
-/** Erases the person of an ended order; a repeat changes nothing. Throws `invalid_transition` before its end. */
+/** Erases the person of an ended order; a repeat changes nothing. Throws `invalid_transition` otherwise. */
 export function eraseOrder(
   { actor, at }: { readonly actor: string; readonly at: string },
   state: ExistingOrder,

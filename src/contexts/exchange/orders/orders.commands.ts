@@ -39,18 +39,17 @@ import { OrderPoller } from '../watch/order-watch.processor.js';
 import type { ExchangeProvider, NewProviderOrder } from '../providers/exchange-provider.ports.js';
 
 interface NewOrder extends OrderRequest, Required<Omit<NewProviderOrder, 'order_id'>> {
-  /** Identifies the caller where there is no `user_id`: stored as a keyed hash. */
+  /** The caller's network address or /64, stored as a keyed hash if there is no `user_id`. */
   readonly client: string;
 }
 
 /**
- * POST /v1/orders (contract.md 22.1). A repeat under the ticket's key returns the same order. Throws `validation_failed`
- * naming the parameter that the provider refuses, `unavailable` during its outage.
+ * Creates one order per ticket (contract.md 22.1). Throws `validation_failed` with the parameter that the
+ * provider refuses, or `unavailable` during its outage.
  */
 export class CreateOrder extends Command<ExistingOrder> {
   constructor(
     readonly order: NewOrder,
-    /** A part of the stored response: {@link orderResponse}. */
     readonly complianceNotice: string | null,
     readonly ticket: Pick<IdempotencyTicket, 'id' | 'response'>,
     readonly cause: EventMetadata,
@@ -59,7 +58,7 @@ export class CreateOrder extends Command<ExistingOrder> {
   }
 }
 
-/** Calls the provider before the order is stored: after a crash a repeat opens another order there. */
+/** Calls the provider before it stores the order, so a repeat after a crash opens another order there. */
 @CommandHandler(CreateOrder)
 export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
   constructor(
@@ -105,11 +104,11 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
   }
 }
 
-/** An order as its creator names it. */
+/** An order and the key that must have created it. */
 interface OwnOrder {
   readonly orderId: string;
   readonly keyId: string;
-  /** Throws unless the request may act on this order (contract.md 21.4). */
+  /** Throws unless the request may read or change this order (contract.md 21.4). */
   readonly authorize?: ((order: ExistingOrder) => void) | undefined;
 }
 
@@ -117,10 +116,7 @@ interface OwnOrder {
 export class OwnOrders {
   constructor(private readonly loop: CommandLoop) {}
 
-  /**
-   * Loads the order for the key that created it. Any other key gets `not_found` (contract.md 22.6). Throws the errors
-   * of `authorize`.
-   */
+  /** Loads the order. Throws `not_found` for any key but its creator (contract.md 22.6). */
   async load({ orderId, keyId, authorize }: OwnOrder): Promise<ExistingOrder> {
     const state = existingOrder((await this.loop.load(order, orderId)).state);
     if (state.key_id !== keyId) throw DomainError.notFound('Order');
@@ -129,16 +125,12 @@ export class OwnOrders {
   }
 }
 
-/**
- * A caller's action on an order (contract.md 22.5): `cancel` ends a pending one, `mark_as_paid` extends its wait, and
- * `refresh` polls the provider. Without the provider `cancel` throws `unavailable`, and so does `refresh` before the end.
- */
+/** A caller's action (contract.md 22.5). `cancel` and `refresh` poll the provider, or throw `unavailable`. */
 export class ActOnOrder extends Command<ExistingOrder> {
   constructor(
     readonly kind: 'cancel' | 'mark_as_paid' | 'refresh',
     readonly order: OwnOrder,
     readonly cause: EventMetadata,
-    /** A part of the stored response: {@link orderResponse}. */
     readonly complianceNotice: string | null = null,
     readonly ticket?: IdempotencyTicket,
   ) {
@@ -169,7 +161,7 @@ export class ActOnOrderHandler implements ICommandHandler<ActOnOrder> {
   private async refresh(known: ExistingOrder, cause: EventMetadata): Promise<ExistingOrder> {
     if (hasEnded(known)) return known;
     const { state } = await this.poller.poll(known.order_id, cause).catch(rejectCaller);
-    // A poll that was in flight already may have loaded the order before the last event in `known`.
+    // The poll may have started earlier and loaded an older state than `known`.
     return isAfter(known.updated_at, state.updated_at) ? known : state;
   }
 
@@ -188,10 +180,10 @@ export class ActOnOrderHandler implements ICommandHandler<ActOnOrder> {
   }
 }
 
-/** The parameters of a pay page's link, which all orders of the page have. */
+/** The parameters of a pay page's link, common to all orders of the page. */
 export type Payer = Omit<OrderRequest, 'merchant_id' | 'pair_id'>;
 
-/** Returns an order of the payer. It is `not_found` for any other payer. */
+/** Restricts an order to its payer. Loading it for any other payer throws `not_found`. */
 export function ofPayer(payer: Payer, orderId: string): OwnOrder {
   const authorize = (found: ExistingOrder): void => {
     if (PAYER_FIELDS.some((name) => found[name] !== payer[name])) throw DomainError.notFound('Order');
@@ -199,10 +191,7 @@ export function ofPayer(payer: Payer, orderId: string): OwnOrder {
   return { orderId, keyId: payer.key_id, authorize };
 }
 
-/**
- * Ends an open order of the sandbox's provider; a repeat changes nothing. Throws `not_found`, and `invalid_transition` for
- * an order that is processing or has ended otherwise, and for a refund of nothing.
- */
+/** Ends an open order of the sandbox's provider; a repeat changes nothing. Throws `invalid_transition`. */
 export class EndSandboxOrder extends Command<ExistingOrder> {
   constructor(
     readonly merchantId: string,
@@ -222,7 +211,7 @@ export class EndSandboxOrderHandler implements ICommandHandler<EndSandboxOrder> 
   ) {}
 
   async execute({ merchantId, orderId, outcome: kind, cause }: EndSandboxOrder): Promise<ExistingOrder> {
-    // The hash only has the format of one, as payouts in the sandbox do. No such transaction exists.
+    // The hash is well-formed, but no such transaction exists.
     const digest = createHash('sha256').update(`sandbox refund ${orderId}`).digest('hex');
     const outcome =
       kind === 'failed' ? { kind, reason: 'no_liquidity' } : { kind, transactionHash: `0x${digest}` };

@@ -23,7 +23,7 @@ import type { OrderJson, OrderRecord } from './order-record.js';
 import { PAIRS, PAID_OUT } from '../tokens/catalog.js';
 import type { OrderFilter } from './orders.view.js';
 
-/** A text that a caller chooses: 1 to 255 code points once trimmed, no control characters (contract.md 22.2). */
+/** A free text: 1 to 255 code points once trimmed, no control characters (contract.md 22.2). */
 export const nonEmpty: Rule = text({ minLength: 1, maxLength: 255 }, (value) =>
   value.trim() === '' ? new Fault('must not be empty') : readTag(value.trim()),
 );
@@ -47,12 +47,12 @@ export const querySignature = text({
   description: 'Over the whole query. Keys issued for it require it with a tag or memo.',
 });
 
-/** The URL to which a page returns; `readReturnUrl` checks it for the mode. */
+/** The URL to which the pay page returns. `readReturnUrl` validates it. */
 export const returnUrl: Rule = text({ format: 'uri', maxLength: 2048 }, (value) =>
   value === '' ? undefined : value,
 );
 
-/** One of the codes, in any letter case. */
+/** Accepts one of the codes in any letter case. */
 export function code(codes: readonly string[]): Rule {
   const known = new Map(codes.map((each) => [each.toLowerCase(), each]));
   return text({ enum: [...codes] }, (value) => {
@@ -61,7 +61,7 @@ export function code(codes: readonly string[]): Rule {
   });
 }
 
-/** The token and the chain of all payouts. There is only one chain, so that parameters may omit it. */
+/** The only token and chain of payouts. Parameters may omit the chain. */
 export const [tokenTo, chainTo] = [code([PAID_OUT.token]), code([PAID_OUT.chain])];
 
 export const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
@@ -100,7 +100,7 @@ class Refund {
   @ApiProperty(TIME) recorded_at!: string;
 }
 
-/** contract.md 22.3. */
+/** The Order resource (contract.md 22.3). */
 class Order implements OrderRecord {
   @ApiProperty(UUID) id!: string;
   @ApiProperty(TEXT) pair_id!: string;
@@ -187,7 +187,6 @@ export class OrdersQuery {
 
 const MAX_DAYS = 92;
 
-/** Throws DomainError `bad_request` for an inverted or too long range. */
 export function orderFilter(query: OrdersQuery): OrderFilter {
   const { start_date: start, end_date: end } = query;
   if (end.end <= start.at) throwBadRequest('end_date', 'must not lie before start_date');

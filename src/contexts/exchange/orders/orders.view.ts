@@ -34,7 +34,7 @@ export const ORDER_VIEWS = subscriptionName('exchange.views');
 export const orderViews: SubscriptionDefinition = {
   name: ORDER_VIEWS,
   events: ORDER_EVENTS,
-  // Only lists wait for it, and larger batches cost much less under load.
+  // Only lists wait for the view, and larger batches cost much less under load.
   gatherMs: 20,
   staysSealed: true,
   apply: foldedRows({
@@ -47,7 +47,7 @@ export const orderViews: SubscriptionDefinition = {
   tables: { schema: 'exchange', names: ['orders'], json: ['events'] },
 };
 
-/** Returns the row. `body` is the order as the API displays it, with sealed personal fields. */
+/** Returns the row. Its `body` is the API's JSON, with sealed personal fields. */
 function toRow(state: ExistingOrder) {
   const { key_id, merchant_id, user_hash, withdraw_address, created_at } = state;
   return {
@@ -64,7 +64,6 @@ function toRow(state: ExistingOrder) {
   };
 }
 
-/** The normalized deposit address and hashes of all transactions. */
 function searchKeys(state: ExistingOrder): readonly string[] {
   const transfers = [...allDeposits(state), ...state.refunds];
   const hashes = transfers.map(({ transaction_hash }) => transaction_hash);
@@ -75,16 +74,15 @@ function searchKeys(state: ExistingOrder): readonly string[] {
 /** The number of a status in `exchange.orders.status`. */
 const statusNumber = (status: OrderStatus): number => ORDER_STATUSES.indexOf(status);
 
-/** The filter of the order lists in the exchange, admin and portal APIs. */
 export interface OrderFilter extends KeysetPage {
   readonly key_id?: string | undefined;
   readonly user_id?: string | undefined;
   readonly status?: OrderStatus | undefined;
   readonly withdraw_address?: string | undefined;
-  /** `from` is inclusive, `until` exclusive. */
+  /** The creation time: `from` is inclusive, `until` exclusive. */
   readonly from?: Date | undefined;
   readonly until?: Date | undefined;
-  /** `true`: only those with an amount to refund. */
+  /** The value `true` selects orders with a refundable amount. */
   readonly refundable?: string | undefined;
 }
 
@@ -97,7 +95,7 @@ export class OrdersView {
     private readonly loop: CommandLoop,
   ) {}
 
-  /** The JSON text of a page of a key, newest first, with the total of all pages from the same snapshot. */
+  /** Returns the JSON of a key's page, newest first. The total of all pages is from the same snapshot. */
   async page(key_id: string, filter: OrderFilter): Promise<string> {
     const list = await this.listOf(null, { ...filter, key_id });
     const page = await bodyPage(this.database, list, filter, { withTotal: true });
@@ -110,14 +108,14 @@ export class OrdersView {
     return `{"total_count":${page.total},"orders":[${orders}],"next_cursor":${JSON.stringify(page.next_cursor)}}`;
   }
 
-  /** Returns one page, newest first; null merchants mean all. Without `withPersonal` personal fields are null. */
+  /** Returns a page, newest first; null merchants mean all. `withPersonal` unseals personal fields. */
   async rows(merchants: readonly string[] | null, filter: OrderFilter, withPersonal: boolean) {
     const list = await this.listOf(merchants, filter);
     const { rows, next_cursor } = await listPage<OrderRow>(this.database, list, filter);
     return { orders: await this.toOrders(rows, withPersonal), next_cursor };
   }
 
-  /** One order, read from its stream. Throws `not_found`. */
+  /** Reads an order from its stream. Throws `not_found`. */
   async get(id: string, withPersonal: boolean): Promise<OrderJson> {
     const found = listedOrder(existingOrder(await this.loop.loadForDisplay(order, id)));
     return withPersonal ? found : { ...found, ...NO_PERSON };
@@ -139,7 +137,7 @@ export class OrdersView {
     return (await this.toOrders(rows, false)).map(foundOrder);
   }
 
-  /** The keyed hash that identifies a user of the key in operations. */
+  /** Returns the hash that identifies a key's user in operations. */
   userHash(keyId: string, userId: string): string {
     return userHash(this.keyedHash, keyId, userId);
   }
@@ -199,7 +197,7 @@ export class OrdersView {
     return known.map(({ hash }) => hash);
   }
 
-  /** The keys that created orders, by a loose index scan. A key belongs to one merchant. */
+  /** Returns the keys that created orders, by a loose index scan. A key belongs to one merchant. */
   private async keys(merchants: readonly string[] | null): Promise<readonly string[]> {
     const rows = await this.database.query<{ key: string }>(
       `with recursive keys as (

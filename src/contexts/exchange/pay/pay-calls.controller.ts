@@ -59,7 +59,7 @@ export class PayCallsController {
     const caller = { caller_address: ip, client: toClient(ip), merchant_id: merchant.merchantId };
     const order = { ...requested, ...caller, pair_id: pair.id, amount_from: amountFrom };
     const seed = ['pay page', this.sessions.link(payer), body.request_id];
-    // The constant must stay, because the ids of existing orders were derived with it.
+    // The '0' is part of the ids of existing orders, so it must stay.
     const ticket = { id: (purpose: string) => deriveId(...seed, purpose, '0'), response: () => undefined };
     return this.display(await this.commandBus.execute(new CreateOrder(order, null, ticket, cause)));
   }

@@ -75,7 +75,7 @@ export class TestPayments {
     return this.money !== undefined && mode === 'sandbox' && chainId === DEV_CHAIN_ID;
   }
 
-  /** Pays the missing part of the order. Throws `not_found` outside the sandbox, and `invalid_transition`. */
+  /** Pays the missing part of an open order. Throws `not_found` outside the sandbox. */
   async pay(state: ExistingOrder): Promise<void> {
     const { provider, deposit_address: address } = state;
     if (!this.areOffered || this.money === undefined || provider !== 'sandbox')
@@ -186,7 +186,7 @@ export class PayPageController {
   }
 }
 
-/** The headers of icons for any page: an SVG must not run or load anything. */
+/** The headers of icons. Any page may embed them; an SVG must not run or load anything. */
 const ICON_HEADERS = {
   'content-type': 'image/svg+xml; charset=utf-8',
   'cache-control': 'public, max-age=31536000, immutable',
@@ -196,7 +196,7 @@ const ICON_HEADERS = {
   'access-control-allow-origin': '*',
 };
 
-/** The pictures that `icon_url` (contract.md 25.1) and the pay widget name. */
+/** Serves the token icons of `icon_url` (contract.md 25.1) and the pay widget. */
 @Controller('icons')
 @Public()
 export class IconsController {

@@ -4,8 +4,8 @@ import type { OrderRecord } from '../orders/order-record.js';
 import type en from '../words/en.json';
 
 /**
- * The messages between the pay widget (`widgets/pay`) and its server: only types, because the page is built separately. Amounts
- * are decimal strings, times ISO 8601, `now` is the server's clock in epoch ms.
+ * The messages between the pay widget (`widgets/pay`) and its server. They are types only, because the page
+ * is built separately. Amounts are decimal strings, times ISO 8601, `now` the server's clock in epoch ms.
  */
 
 /** The texts of the page; the English file defines the keys. */
@@ -16,7 +16,7 @@ type Texts<Names extends string, Text extends string | null = string> = Readonly
 export interface PayFacts {
   readonly session: string;
   readonly has_expired: boolean;
-  /** Identifies the link among those that a tab was opened with. */
+  /** The payer's id, by which the browser stores a tab's state. */
   readonly link: string;
   /** True in the sandbox, whose transactions no explorer can find. */
   readonly sandbox: boolean;
@@ -32,13 +32,13 @@ export interface PayFacts {
       /** True if only a program can spend from the address. */
       readonly is_of_program: boolean;
     };
-  /** All pairs of the catalogue, because an order is displayed after its pair was withdrawn. */
+  /** All pairs of the catalogue, because an order is displayed even after its pair was withdrawn. */
   readonly offers: readonly (Texts<'pair_id' | 'name' | 'symbol' | 'chain' | 'icon' | 'explorer'> & {
     readonly is_open: boolean;
     readonly decimals: number;
     /** The network's name for a tag or memo, or null for none. */
     readonly tag: 'tag' | 'memo' | null;
-    /** The URI with `{address}`, `{amount}` and `{units}`; null where wallets support none. */
+    /** The template with `{address}`, `{amount}` or `{units}`; null where wallets support none. */
     readonly payment_uri: string | null;
   })[];
   readonly onramps: readonly Texts<'name' | 'url'>[];
@@ -49,7 +49,7 @@ export interface PayFacts {
 export interface PageCalls {
   /** A quote for one amount or, without any, for the default amount. */
   quote: { readonly pair_id: string; readonly amount_from?: string; readonly amount_to?: string };
-  /** The creation of an order. `request_id` is 32 random hexadecimal digits; a repeat sends the same ones. */
+  /** The creation of an order. A repeat sends the same `request_id` of 32 random hexadecimal digits. */
   create: { readonly pair_id: string; readonly amount_from: string; readonly request_id: string };
 }
 
@@ -65,7 +65,7 @@ export interface PayOrder {
   readonly now: number;
 }
 
-/** A transaction of an order, on the chain of the deposit or, for `payout`, on that of the receiver. */
+/** A transaction on the chain of the deposit or, for `payout`, on the receiver's chain. */
 export interface Transfer extends Texts<'amount' | 'hash'> {
   readonly kind: 'deposit' | 'late' | 'payout' | 'refund';
 }

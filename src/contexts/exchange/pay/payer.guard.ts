@@ -21,17 +21,17 @@ import {
   requirePayoutAddress,
 } from '../orders/order-signature.guard.js';
 
-/** The time in which an open page may create its order. Its session lasts until the end of that order. */
+/** The time in which an open page may create its order. The session then lasts until the order's end. */
 const BEFORE_MS = HOUR_MS;
 
 export interface PayerSession extends Payer {
-  /** Hash of the secret that signed the link: the session ends with it. Null where the key demands no signature. */
+  /** The hash of the secret that signed the link. The session ends with that secret. Null if unsigned. */
   readonly secret_hash: string | null;
   /** True if the link had expired. The session is valid for existing orders only. */
   readonly has_expired?: boolean;
 }
 
-/** Sessions of payers. They hold the payout address, which cannot change once the page is open. */
+/** The sessions of payers. Each contains the payout address, so it cannot change on an open page. */
 @Injectable()
 export class PaySessions extends PageSessions<PayerSession> {
   constructor(
@@ -49,7 +49,6 @@ export class PaySessions extends PageSessions<PayerSession> {
     return this.keyedHash.of('pay link', JSON.stringify(parts)).slice(0, 32);
   }
 
-  /** The hash by which a session names the secret that opened it. */
   toHash(secret: string): string {
     return this.keyedHash.of('pay session secret', secret).slice(0, 32);
   }
@@ -65,14 +64,14 @@ export interface PayVisitor {
   readonly merchant: MerchantProfile;
 }
 
-/** The one refusal of links, which does not reveal its cause (contract.md 26.1). */
+/** The refusal of every invalid link, which does not reveal the cause (contract.md 26.1). */
 const UNAUTHORIZED: HttpProblem = {
   status: 401,
   title: 'Invalid link',
   detail: 'The key or the signature of this link is missing or not valid',
 };
 
-/** The parameters of the configuration (contract.md 25.3) that a page uses. */
+/** The parameters of a link (contract.md 25.3). */
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 export interface PayLink {
@@ -83,8 +82,8 @@ export interface PayLink {
 }
 
 /**
- * Authenticates payers by a link or by the session of its page. The key and its secret must be valid and the merchant
- * not suspended; visitors are rate-limited. The IP allow list of a key does not apply to pages.
+ * Authenticates payers by a link or by the session of its page. The key and its secret must be valid and the
+ * merchant not suspended. Visitors are rate-limited. The IP allow list of a key does not apply to pages.
  */
 @Injectable()
 export class PayerGuard implements CanActivate {
@@ -105,10 +104,7 @@ export class PayerGuard implements CanActivate {
     return true;
   }
 
-  /**
-   * Verifies the link of a page: headers, a signature in the query, or a `signed_url` (contract.md 26.1). Throws
-   * {@link Refusal} (401, 403), `bad_request`, and `validation_failed` for an invalid address.
-   */
+  /** Verifies a page's link (contract.md 26.1). Throws Refusal, `bad_request` or `validation_failed`. */
   async open({ query, raw, headers }: FastifyRequest): Promise<PayLink> {
     const named = query as Parameters;
     const repeated = Object.keys(named).find((name) => Array.isArray(named[name]));
@@ -136,7 +132,7 @@ export class PayerGuard implements CanActivate {
     };
   }
 
-  /** Counts a request of a payer whose key and secret are valid. Throws {@link Refusal} (401, 403, 429). */
+  /** Checks the payer's key and secret, and counts the request. Throws Refusal (401, 403, 429). */
   async admit(payer: PayerSession, { edge, ip, method }: FastifyRequest): Promise<PayVisitor> {
     const { key_id: keyId, secret_hash: secretHash } = payer;
     const key = await this.keys.find(keyId);

@@ -22,17 +22,14 @@ const TOLERATED = 3;
 const OUTAGE_MS = 60_000;
 const BACKOFF = { firstMs: 500, maxMs: 5000 };
 
-/** Pauses calls after repeated failures, by the monotonic clock. */
+/** A circuit breaker on the monotonic clock. */
 class Circuit {
   private failures = 0;
   private failedAt = -Infinity;
   /** The end of the pause, on the clock of `performance.now()`. */
   openUntil = -Infinity;
 
-  /**
-   * Returns the result of a call that begins now. While the circuit is half open, one call goes ahead and the others fail.
-   * Throws the call's error, and {@link ProviderUnavailable} after the timeout.
-   */
+  /** Awaits a call that starts now, up to the timeout. A half-open circuit refuses other calls meanwhile. */
   async watch<T>(call: Promise<T>): Promise<T> {
     const startedAt = performance.now();
     if (this.failures >= TOLERATED) this.openUntil = startedAt + CALL_TIMEOUT_MS;
@@ -59,7 +56,7 @@ class Circuit {
     this.openUntil = -Infinity;
   }
 
-  /** Calls that fail together count once. */
+  /** Counts concurrent failed calls once. */
   private fail(startedAt: number): void {
     const now = performance.now();
     if (startedAt < this.failedAt) return;
@@ -72,20 +69,18 @@ class Circuit {
 interface Call {
   readonly operation: 'quote' | 'create' | 'status' | 'settle' | 'cancel';
   readonly orderId?: string;
-  /** The API key of the callers that wait for the call. Null for the service's own calls. */
+  /** The API key of the waiting callers; null for the service's own calls. */
   readonly keyId: string | null;
 }
 
-/**
- * The configured providers, whose calls have a timeout, metrics, a log of errors and a circuit breaker (ADR 117). Each key
- * has its own circuit: failures that its callers provoke pause only the calls of that key (ADR 150).
- */
+/** Calls the configured providers with a timeout, metrics, an error log and a circuit breaker (ADR 117). */
 export class ExchangeProviders {
   private readonly providers: ReadonlyMap<string, ExchangeProvider>;
   /** The circuits of the service's own calls by provider. While one is open, calls for keys pause too. */
   private readonly circuits: ReadonlyMap<string, Circuit>;
-  /** Watch the calls of every caller by provider, for the readiness. They pause none. */
+  /** The circuits of all calls by provider. They only report readiness and pause no call. */
   private readonly circuitsOfAll: ReadonlyMap<string, Circuit>;
+  /** The circuits by key: failures that a key's callers provoke pause only that key's calls (ADR 150). */
   private readonly circuitsOfKeys = new LRUCache<string, Circuit>({
     ...upTo(MAX_KEYS),
     memoMethod: () => new Circuit(),
@@ -102,7 +97,7 @@ export class ExchangeProviders {
     this.circuitsOfAll = new Map(providers.map(({ name }) => [name, new Circuit()]));
   }
 
-  /** The provider that new orders go to. Throws DomainError `unavailable` when none is configured. */
+  /** The provider of new orders. Throws `unavailable` if none is configured. */
   get current(): ExchangeProvider {
     const provider = this.providers.get(this.currentName ?? '');
     if (provider === undefined) throw new DomainError('unavailable', 'No exchange provider is configured');
@@ -113,7 +108,7 @@ export class ExchangeProviders {
     return this.providers.has(this.currentName ?? '');
   }
 
-  /** Names of the providers whose own circuit is open, or whose last calls failed for any caller. */
+  /** Returns the providers whose own circuit is open, or whose last calls failed for any caller. */
   unavailable(): readonly string[] {
     const now = performance.now();
     return [...this.circuits]
@@ -128,7 +123,7 @@ export class ExchangeProviders {
     return { name: `exchange:${name}`, status: this.isConfigured ? status : 'missing' };
   }
 
-  /** Calls a provider. Throws the error of `work`, or {@link ProviderUnavailable} on timeout or open circuit. */
+  /** Calls a provider. Throws the error of `work`, or ProviderUnavailable on timeout or open circuit. */
   async call<T>(name: string, call: Call, work: (provider: ExchangeProvider) => Promise<T>): Promise<T> {
     const provider = this.providers.get(name);
     if (provider === undefined)
@@ -141,10 +136,7 @@ export class ExchangeProviders {
     return this.circuitsOfAll.get(name)!.watch(watched);
   }
 
-  /**
-   * Quotes an amount of either side, or by default the default amount of the pair. `keyId` is the API key of the
-   * waiting callers. Throws `validation_failed`, also for an amount outside the pair's limits, and `unavailable`.
-   */
+  /** Quotes either side's amount, or the pair's default. Throws `validation_failed` and `unavailable`. */
   async quote(keyId: string, { pair_id, amount_from, amount_to }: Record<string, unknown>): Promise<Quote> {
     const pair = typeof pair_id === 'string' ? pairOf(pair_id) : null;
     if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair'] });
@@ -160,10 +152,7 @@ export class ExchangeProviders {
     return quote(needed(requested, rate, decimals));
   }
 
-  /**
-   * Returns a warning for the operator if the provider of new orders is unavailable. The process stays ready, because
-   * only new orders are affected and other processes could not create them either.
-   */
+  /** Warns of an outage. The process stays ready, because no other process could create orders either. */
   async check(): Promise<string | void> {
     if (!this.isConfigured) return 'no exchange provider is configured: no order can be created';
     const name = this.currentName ?? '';
@@ -193,7 +182,7 @@ export class ExchangeProviders {
   }
 }
 
-/** False for mistakes of the caller, and for a call that only has to wait. */
+/** Returns false for mistakes of the caller and for calls that only have to wait. */
 function isForOperators(error: unknown): boolean {
   if (error instanceof ProviderRefused) return error.parameter === null;
   return !['later', 'invalid'].includes(kindOf(error));
@@ -216,7 +205,6 @@ export function rejectCaller(error: unknown): never {
   throw DomainError.invalid({ [parameter]: [message] }).asTransient();
 }
 
-/** Reads a positive decimal. Throws `validation_failed`. */
 export function readAmount(name: string, value: unknown, decimals: number): string {
   if (!isDecimal(value, decimals) || isZero(value))
     throw DomainError.invalid({

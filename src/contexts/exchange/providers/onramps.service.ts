@@ -22,7 +22,6 @@ const limit: Rule = text({}, (value) =>
   isDecimal(value, 2) ? value : new Fault('must be a decimal with at most 2 digits after the point'),
 );
 
-/** An https URL, with placeholders only in its query. */
 const shopUrl: Rule = text({ format: 'uri' }, (value) => {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url === null || !value.startsWith('https://')) return new Fault('must be an https:// URL');
@@ -49,7 +48,7 @@ export class Onramp {
 
   @Field(matching(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,60}$/u, 'a text of 1 to 60 characters')) name!: string;
 
-  /** The values of its query may contain {@link PLACEHOLDERS} in braces. */
+  /** The query may contain PLACEHOLDERS in braces. */
   @Field(shopUrl, { description: 'Its shop, opened for this purchase.' }) url!: string;
   @Many(() => OnrampFiat) fiats!: readonly OnrampFiat[];
 }
@@ -77,7 +76,7 @@ export const SANDBOX_ONRAMPS: readonly Onramp[] = [
   },
 ];
 
-/** Reads an array of {@link Onramp}s. Throws an Error that describes the first fault. */
+/** Reads an array of on-ramps. Throws an Error that describes the first fault. */
 export function readOnramps(value: unknown): readonly Onramp[] {
   const options = { excludeExtraneousValues: true };
   const file = plainToInstance(OnrampsFile, { onramps: value }, options);
@@ -100,7 +99,7 @@ function faultIn({ property, constraints, children = [] }: ValidationError): str
   return `${property} ${constraints['field'] ?? 'must be an object'}`;
 }
 
-/** Checks that the on-ramp accepts the amount in the currency, or without a currency in any of its own. */
+/** Checks the amount against the limits of the currency or, without one, of any currency. */
 export function takes({ fiats }: Onramp, { fiat, amount }: Pick<Purchase, 'fiat' | 'amount'>): boolean {
   return fiats
     .filter(({ code }) => (fiat ?? code) === code)
@@ -110,7 +109,7 @@ export function takes({ fiats }: Onramp, { fiat, amount }: Pick<Purchase, 'fiat'
     );
 }
 
-/** The URL of the shop for a purchase, without query parameters whose placeholder has no value. */
+/** Fills the placeholders of the shop's URL. Query parameters without a value are omitted. */
 export function onrampUrl({ url }: Onramp, purchase: Purchase): string {
   const shop = new URL(url);
   const filled = [...shop.searchParams].flatMap(([name, template]) => {
@@ -134,7 +133,7 @@ export class Onramps {
     return this.all.map(({ id }) => id);
   }
 
-  /** The on-ramps for the currency and the amount, each with its `url`. `only` limits them to these ids. */
+  /** Returns the on-ramps for the purchase, each with a filled `url`. `only` limits them to these ids. */
   for(purchase: Purchase, only: readonly string[] | null): readonly Onramp[] {
     return this.all
       .filter((onramp) => (only === null || only.includes(onramp.id)) && takes(onramp, purchase))

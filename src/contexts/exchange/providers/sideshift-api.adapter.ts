@@ -5,10 +5,10 @@ import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 
-/** The maximum size of a response, even with many deposits. */
+/** The limit of a response, which suffices for a shift with many deposits. */
 const MAX_RESPONSE_BYTES = 262_144;
 
-/** A JSON object from the response: every value is checked before it is used. */
+/** An untrusted JSON object. Every value must be checked before its use. */
 export type SideShiftObject = Readonly<Record<string, unknown>>;
 
 export type SideShiftAccount = Readonly<
@@ -20,7 +20,7 @@ interface Refusal {
   readonly code: string;
 }
 
-/** SideShift's API, version 2 (docs.sideshift.ai; ADR 119). Its calls throw the errors of the port of providers. */
+/** SideShift's API, version 2 (docs.sideshift.ai; ADR 119). Calls throw the errors of ExchangeProvider. */
 export class SideShiftApi {
   private readonly client: OutboundClient;
   private readonly base: string;
@@ -38,7 +38,7 @@ export class SideShiftApi {
     return this.readObject(await this.client.get(this.base + path, this.headers(null)), 200);
   }
 
-  /** Sends a request with the caller's address: SideShift refuses some countries. */
+  /** Sends the caller's address too, because SideShift refuses some countries. */
   async post(path: string, body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
     return this.readObject(await this.send(path, body, callerAddress), 201);
   }

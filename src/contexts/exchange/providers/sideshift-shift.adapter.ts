@@ -7,7 +7,7 @@ import type { OrderOutcome, ProviderDeposit } from '../watch/observation.js';
 import type { DepositFacts } from '../orders/order-events.js';
 import { contradiction, type SideShiftObject } from './sideshift-api.adapter.js';
 
-/** The state of a deposit by SideShift's status; one in `refund` waits for a refund address. */
+/** The state of a deposit by SideShift's status. A deposit in `refund` waits for a refund address. */
 const STATUSES = {
   pending: 'pending',
   processing: 'confirmed',
@@ -21,21 +21,18 @@ const STATUSES = {
 type DepositStatus = (typeof STATUSES)[keyof typeof STATUSES];
 
 const HASH = /^[!-~]{8,200}$/;
-/** The reason of an order whose deposit waits at SideShift for a return address. */
+/** The reason of a failed order whose deposit waits at SideShift for a refund address. */
 const REFUND_WAITS = 'refund_address_needed';
 
 interface ReportedDeposit {
   readonly status: DepositStatus;
-  /** The deposit; null as long as it has no hash. */
+  /** The deposit, or null while it is unconfirmed. */
   readonly deposit: ProviderDeposit | null;
   /** The transaction of the payout or the refund. */
   readonly hash: string | null;
 }
 
-/**
- * Reads a shift. Throws ProviderUnavailable, `contradiction`, for a response that differs from the agreed terms or from
- * recorded deposits.
- */
+/** Reads a shift. Throws ProviderUnavailable (`contradiction`) if its terms or recorded deposits changed. */
 export function readShift(
   response: SideShiftObject,
   agreed: AgreedOrder,
@@ -55,7 +52,7 @@ export function readShift(
   };
 }
 
-/** Throws for a response that differs from the agreed shift, which never changes. An old shift may lack its address. */
+/** Throws if the response differs from the agreed shift. An old shift may lack its deposit address. */
 export function requireSame(response: SideShiftObject, agreed: AgreedOrder): void {
   if (response['id'] !== agreed.provider_reference) contradiction('it is another shift');
   if (response['type'] !== 'fixed') contradiction('the shift is not of a fixed rate');
@@ -78,7 +75,7 @@ export function requireAssets(response: SideShiftObject, { from, to }: Pair): vo
     contradiction('the payout asset differs from the pair');
 }
 
-/** A memo as text; SideShift may return a number. Null when there is none. */
+/** Returns a memo as text, or null. SideShift may send a number. */
 export function memoText(memo: unknown): string | null {
   if (typeof memo === 'number') return String(memo);
   return typeof memo === 'string' && memo !== '' ? memo : null;
@@ -88,7 +85,6 @@ export function assetAmount(value: unknown, asset: Asset, what: string): string 
   return isDecimal(value, countDecimals(asset)) ? sum([value]) : contradiction(`${what} is no amount`);
 }
 
-/** ISO 8601 in UTC. */
 export function readTime(value: unknown, what: string): string {
   const time = typeof value === 'string' && value.length < 40 ? Date.parse(value) : NaN;
   return Number.isNaN(time) ? contradiction(`${what} is no time`) : new Date(time).toISOString();
@@ -151,7 +147,7 @@ function toHash(value: unknown): string {
   return typeof value === 'string' && HASH.test(value) ? value : contradiction('a transaction has no hash');
 }
 
-/** Returns the outcome. SideShift exchanges one deposit and refunds all others. */
+/** Derives the outcome. SideShift exchanges one deposit and refunds all others. */
 function toOutcome(deposits: readonly ReportedDeposit[], agreed: AgreedOrder): OrderOutcome | null {
   const settled = deposits.filter(({ status }) => status === 'settled');
   if (settled.length > 1) return contradiction('it exchanged more than one deposit');

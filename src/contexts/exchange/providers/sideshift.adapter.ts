@@ -33,22 +33,22 @@ import {
 /** The validity of a quote without an order. */
 const QUOTE_MS = 30_000;
 const TIMES = {
-  /** An order takes two calls, and its caller waits for both. */
+  /** The creation of an order needs two calls, and its caller waits for both. */
   timeoutMs: 4000,
-  /** The age from which a transfer is listed or pending: SideShift lists it soon after its block. */
+  /** The age from which a transfer is listed or pending. SideShift lists it soon after its block. */
   listedAfterMs: 60_000,
 };
-/** Digits after the point of rates, and of amounts that SideShift computes. */
+/** The decimals of rates and of amounts that SideShift computes. */
 const RATE_DECIMALS = 18;
 const AMOUNT_DECIMALS = 8;
 
 /**
- * The provider SideShift (ADR 119). Each order is a fixed-rate shift for exactly the requested amount. SideShift
- * processes deposits automatically. It refunds a wrong amount, a second deposit and one after the expiry.
+ * The provider SideShift (ADR 119). Each order is a fixed-rate shift for exactly the requested amount, paid
+ * out automatically. SideShift refunds a wrong amount, a second deposit and one after the expiry.
  */
 export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdown {
   readonly name = 'sideshift';
-  /** SideShift's names of coins and networks are those of the catalogue. */
+  /** SideShift uses the same names of coins and networks as the catalogue. */
   readonly pairIds = PAIRS.map(({ id }) => id);
   private readonly api: SideShiftApi;
 
@@ -87,7 +87,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     requireNoMemo(order);
     const amount = requestedAmount(pair, order.amount_from);
     const { sideshiftAffiliateId: affiliateId } = this.account;
-    // SideShift requires the end user's address, and accepts none of a private network.
+    // SideShift requires the end user's address, which must be public.
     const caller = publicAddress(order.caller_address ?? '');
     const requested = {
       depositCoin: pair.from.token,
@@ -118,7 +118,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     return Promise.resolve();
   }
 
-  /** An expired shift and one with a deposit cannot be cancelled: their status reports the outcome. */
+  /** An expired shift and one with a deposit cannot be cancelled. Their status reports the outcome. */
   cancel(order: AgreedOrder): Promise<void> {
     return this.api.cancel(order.provider_reference);
   }

@@ -1,6 +1,6 @@
 /**
- * The catalogue of chains, tokens and pairs. Entries are never removed, because orders contain pair ids for ever.
- * Pair ids are opaque (contract.md 22.1): `USDCSOL` is USD Coin on Ethereum.
+ * The catalogue of chains, tokens and pairs. Entries are never removed, because orders contain pair ids for
+ * ever. Pair ids are opaque (contract.md 22.1): `USDCSOL` is USD Coin on Ethereum.
  */
 
 interface Chain {
@@ -8,7 +8,7 @@ interface Chain {
   readonly name: string;
   /** The name of the identifier that transfers carry in addition to the address; null for none. */
   readonly tag: 'tag' | 'memo' | null;
-  /** URL of a transaction in a public explorer, with `{hash}`. */
+  /** The URL of a transaction in a public explorer, with `{hash}`. */
   readonly explorer: string;
 }
 
@@ -88,12 +88,11 @@ export function toCurrency(pairId: string): string {
   return `${tokenOf(token)!.symbol} on ${chainOf(chain)!.name}`;
 }
 
-/** Digits after the point of a token on a chain. */
 export function countDecimals({ token, chain }: Asset): number {
   return tokenOf(token)!.decimals[chain]!;
 }
 
-/** The tokens that a provider of these pairs exchanges (contract.md 25.1), in the order of the catalogue. */
+/** Returns the tokens of these pairs (contract.md 25.1) in the order of the catalogue. */
 export function offered(pairIds: readonly string[]) {
   return TOKENS.map((token) => {
     const pairs = PAIRS.filter(({ id, from }) => from.token === token.id && pairIds.includes(id));
@@ -108,12 +107,12 @@ const CONTRACTS: Readonly<Record<string, string>> = {
   'usdc polygon': '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
   'usdt ethereum': '0xdAC17F958D2ee523a2206206994597C13D831ec7',
 };
-/** Chains whose wallets support a URI of the chain's own name. */
+/** The chains whose wallets support a URI with the chain's name as its scheme. */
 const SCHEMES = ['bitcoin', 'litecoin', 'solana'];
 
 /**
- * Returns the template of a URI that opens a wallet (EIP-681, BIP-21, Solana Pay), or null where wallets support none. The
- * placeholders are `{address}` and `{amount}` or, in the smallest unit, `{units}`. `test` is the chain that replaces Ethereum
+ * Returns the template of a wallet URI (EIP-681, BIP-21, Solana Pay), or null where wallets support none. Its
+ * placeholders are `{address}` and `{amount}` or, in the smallest unit, `{units}`. `test` replaces Ethereum
  * in the sandbox, where only USDC on Ethereum has a URI.
  */
 export function paymentUri(

@@ -45,7 +45,7 @@ const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
 const JSON_NUMBER = /^(?=.{1,40}$)(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-]?[0-2]?[0-9])?$/i;
 const PLAIN = /^[0-9]+(?:\.[0-9]{1,2})?$/;
 
-/** An amount as JSON number text. A `+` of the exponent arrives as a blank. {@link roundedFiat} rounds it. */
+/** An amount as a JSON number. The `+` of an exponent arrives as a blank from the query. */
 export const fiatAmount: Rule = text(
   { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$', examples: ['150.00'] },
   (value) => {
@@ -71,7 +71,7 @@ export function roundedFiat(amount: string, currency: string | undefined): strin
   return new Big(amount).round(decimals, Big.roundHalfUp).toFixed();
 }
 
-/** Ids with commas between them; the controller refuses unknown ones. */
+/** The controller refuses unknown ids. */
 const ids = text({ examples: ['moonpay,transak'] }, (value) => {
   const found = value.split(',').map((id) => id.trim());
   return found.includes('') ? new Fault('must be ids of on-ramps with commas between them') : found;

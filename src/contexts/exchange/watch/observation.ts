@@ -15,24 +15,21 @@ import type { LaterOrderEvent, DepositFacts, OrderEvent } from '../orders/order-
 
 /** A transfer to the deposit address in a final block. */
 export interface ProviderDeposit extends DepositFacts {
-  /** The key of an exclusive claim, so that a transfer that the provider lists for several orders counts for one. */
+  /** The key of a claim, so that a transfer which is listed for several orders counts for one only. */
   readonly claim?: string;
 }
 
-/** The status of an order at its provider; `at`: when it was read. */
+/** The status of an order at its provider, read at the time `at`. */
 export interface Observation {
-  /** All deposits of the order, in the order of the chain. */
+  /** All deposits of the order, in the sequence of the chain. */
   readonly deposits: readonly ProviderDeposit[];
-  /** Ids of listed deposits that a reorganisation has removed from the chain. Absent: none. */
+  /** The ids of listed deposits that a reorganisation has removed from the chain. */
   readonly missing?: readonly string[];
-  /** True if `deposits` omits a listed deposit, because its transaction is already a deposit of another order. */
+  /** True if `deposits` omits a transaction because it is already a deposit of another order. */
   readonly hasForeignDeposit?: boolean;
-  /** A transfer is in a block that is not final: the order does not expire meanwhile. */
+  /** True while a transfer is in a block that is not final. The order does not expire meanwhile. */
   readonly isDepositPending: boolean;
-  /**
-   * The time up to which `deposits` and the pending transfer are complete, or null if unknown. An order whose end is
-   * later may still be paid.
-   */
+  /** The time up to which deposits are complete, or null if unknown. An order with a later end stays open. */
   readonly completeUntil: string | null;
   readonly outcome: OrderOutcome | null;
   readonly at: string;
@@ -46,21 +43,18 @@ export type OrderOutcome =
 const FOREIGN_DEPOSIT = { kind: 'failed', reason: 'deposit_of_another_order' } as const;
 
 /**
- * The number of deposits, and of late deposits, that are recorded with any amount. Each later one must be at least
- * 1/SHARE of the missing amount or, if late, of the total.
+ * The number of deposits, and of late deposits, that are recorded with any amount. Each further one must be
+ * at least 1/SHARE of the missing amount or, if late, of the total.
  */
 const ONE_BY_ONE = 20;
 const SHARE = 10;
-/** The number of unconditional dust records. Later ones require a doubled sum or this interval since the last. */
+/** The number of unconditional dust records. A later one requires a doubled sum or this interval. */
 const DUST_RECORDS = 100;
 const DUST_EVERY_MS = DAY_MS;
-/** The maximum confirmation time of a transfer. Without this bound, dust could keep an order open for ever. */
+/** The maximum confirmation time of a transfer, so that dust cannot keep an order open for ever. */
 const MAX_PENDING_MS = DAY_MS;
 
-/**
- * Decides the events of an observation: deposits, each once, then the outcome, then the end of the order. A status never
- * reverts, and the events stay few even if thousands of transfers arrive (ADR 117).
- */
+/** Decides the events of an observation, few even for thousands of transfers. No status reverts (ADR 117). */
 export function observe(observation: Observation, state: OrderState): OrderEvent[] {
   if (state.status === 'none') return [];
   const events: OrderEvent[] = [];
@@ -93,7 +87,7 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
   return events;
 }
 
-/** Records each deposit in `missing`. A merely unlisted one is not missing: a provider may forget it for a while. */
+/** Records each deposit in `missing`. An unlisted one is not missing: a provider may omit it for a while. */
 function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder): LaterOrderEvent[] {
   const gone = new Set(missing);
   return allDeposits(state)
@@ -104,7 +98,7 @@ function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder
     }));
 }
 
-/** The sums that the next deposit is compared with, computed once for thousands of them. */
+/** The sums that deposits are compared with. Thousands of small deposits share one computation. */
 function toSums(state: ExistingOrder) {
   const received = amountReceived(state);
   return {
@@ -118,7 +112,7 @@ function toSums(state: ExistingOrder) {
   };
 }
 
-/** The events of a deposit; none for one that is not worth a record. */
+/** Returns the events of a deposit, or none for dust. */
 function deposited(
   { deposit_id, amount, transaction_hash, deposited_at }: DepositFacts,
   at: string,
@@ -137,7 +131,7 @@ function deposited(
   return [{ type: 'order.deposit_received.v1', data }, ...started];
 }
 
-/** `whole` is the missing amount (the deposit that completes an order is recorded) or, for a late one, the total. */
+/** Compares with the missing or, if late, total amount. A deposit that completes the order always passes. */
 function isWorthRecording(amount: string, recorded: number, whole: string): boolean {
   return recorded < ONE_BY_ONE || isAtLeast(times(amount, SHARE), whole);
 }
@@ -156,7 +150,7 @@ function processingStarted(
   return { type: 'order.processing_started.v1', data };
 }
 
-/** Records changed dust. `changed` means that a deposit, which may have been dust, was recorded. */
+/** Records a changed sum of dust. `changed` means that a deposit, perhaps former dust, was recorded. */
 function findDust(
   deposits: readonly DepositFacts[],
   { missing = [], at }: Observation,
@@ -171,13 +165,13 @@ function findDust(
     isAtLeast(amount, times(dust.amount, 2)) ||
     Date.parse(at) - Date.parse(dust.at) >= DUST_EVERY_MS;
   const isLess = !isAtLeast(amount, dust.amount);
-  // The sum may decrease only if the provider reports missing deposits: it may forget some for a while.
+  // A decrease needs a recorded or missing deposit, because a provider may omit deposits for a while.
   if (isLess ? !changed && !(isDue && missing.length > 0) : !isDue) return [];
   const data = { order_id, count: deposits.length, amount, at };
   return [{ type: 'order.dust_recorded.v1', data }];
 }
 
-/** A completion or refund is accepted only after its deposits are listed. */
+/** Accepts a completion or refund only after its deposits are listed. */
 function toOutcome(
   { hasForeignDeposit, outcome: seen, at }: Observation,
   state: ExistingOrder,
@@ -191,7 +185,7 @@ function toOutcome(
     return [
       { type: 'order.failed.v1', data: { order_id, reason: outcome.reason, refundable: received, at } },
     ];
-  // Deposits of a started exchange count, although they may have moved to another block since.
+  // Lost deposits count too, because they may have moved to another block since the exchange started.
   const counted = sum([received, state.lost]);
   if (isZero(counted)) return [];
   if (outcome.kind === 'refunded') {
@@ -206,7 +200,7 @@ function toOutcome(
   return [...started, { type: 'order.completed.v1', data }];
 }
 
-/** Records each kind once. */
+/** Records each kind of outcome once. */
 function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): LaterOrderEvent[] {
   if (outcome.kind === 'failed' || outcome.kind === state.status) return [];
   if (state.late_outcomes.includes(outcome.kind)) return [];

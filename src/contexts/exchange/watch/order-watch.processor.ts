@@ -37,7 +37,7 @@ interface PolledOrder {
   readonly isDepositPending: boolean;
 }
 
-/** Polls the provider of an order and records the resulting events. Concurrent polls of one order share one call. */
+/** Polls an order's provider and records the events. Concurrent polls of one order share one call. */
 @Injectable()
 export class OrderPoller {
   private readonly inFlight = new Map<string, Promise<PolledOrder>>();
@@ -49,7 +49,7 @@ export class OrderPoller {
     private readonly clockCheck: ClockCheck,
   ) {}
 
-  /** Throws DomainError `not_found`, and ProviderUnavailable. */
+  /** Throws `not_found` or ProviderUnavailable. */
   poll(orderId: string, cause?: EventMetadata): Promise<PolledOrder> {
     const known = this.inFlight.get(orderId);
     if (known !== undefined) return known;
@@ -68,7 +68,7 @@ export class OrderPoller {
     );
     failpoint('order.polled');
     const at = timestamp(this.clock);
-    // A process with a wrong clock may not let an order expire.
+    // A process with a wrong clock must not let an order expire.
     const mayEnd = !isAfter(at, expires_at) || (await this.clockCheck.findFault()) === null;
     const completeUntil = mayEnd ? status.completeUntil : null;
     return this.record({ ...status, completeUntil, at }, loaded, cause);
@@ -92,7 +92,7 @@ export class OrderPoller {
       });
       failpoint('order.observed');
       const state = existingOrder(executed.state);
-      // The order may have been paid out for a deposit that has left the chain.
+      // Logged as an error, because the order may have been paid out for that deposit.
       for (const { data } of executed.events.filter(({ type }) => type === 'order.deposit_missing.v1')) {
         const msg = 'deposit missing: a reorganisation took it off the chain';
         logger.error({ msg, ...data, status: state.status, shortfall: shortfall(state) });
@@ -124,10 +124,7 @@ function toClaims({ deposits }: Observation, events: readonly OrderEvent[]): Cla
 
 const GAUGE_EVERY_MS = 10_000;
 
-/**
- * Polls orders for as long as they may change, and notifies the provider of their results (ADR 117). A poll that outlives
- * its lease is harmless: the events of two polls are recorded once.
- */
+/** Polls orders while they may change, and notifies providers of the results (ADR 117). */
 @Injectable()
 export class OrderWatchProcessor {
   @Background()
@@ -146,6 +143,7 @@ export class OrderWatchProcessor {
       kind: WATCH,
       everyMs,
       batch: 20,
+      // A poll that outlives its lease is harmless, because the events of two polls are recorded once.
       leaseMs: 30_000,
       retry: { firstMs: everyMs, maxMs: MAX_RETRY_MS },
       claims: () => ({ lines: Object.values(WATCH_LINES), except: this.providers.unavailable() }),
@@ -168,7 +166,7 @@ export class OrderWatchProcessor {
       const inMs = nextPoll(state, { nowMs, intervalMs, random: Math.random() });
       return inMs === null ? 'done' : { inMs, line, state: { notified } };
     } catch (error) {
-      // Errors of providers are logged where they are called.
+      // ExchangeProviders logs the errors of providers.
       const cause = kindOf(error);
       if (!(error instanceof ProviderUnavailable))
         logger.error({ msg: 'order poll failed', order_id: orderId, err: error });
@@ -178,7 +176,7 @@ export class OrderWatchProcessor {
     }
   }
 
-  /** Notifies the provider of the order's result, unless that was done before. Returns the last notification. */
+  /** Notifies the provider of a new result of the order. Returns the last notification. */
   private async notify(state: ExistingOrder, last: Watched['notified']) {
     const due = NOTIFICATIONS[state.status];
     if (due === undefined || due === last) return last;
@@ -218,7 +216,7 @@ const logger = new Logger(OrderWatchProcessor.name);
 
 const WATCH_SAGA = subscriptionName('exchange.watch');
 
-/** The work list that an audit compares with the log. An open order without a work item would stay open for ever. */
+/** The work list that an audit compares with the log. An open order without an item would never end. */
 export const OPEN_ORDERS: WorkList = {
   name: WATCH_SAGA,
   table: 'work.items',
@@ -228,7 +226,7 @@ export const OPEN_ORDERS: WorkList = {
   ends: ['completed', 'cancelled', 'expired', 'failed', 'refunded'].map((status) => `order.${status}.v1`),
 };
 
-/** Watches every order from its first event until no poll can change it. Every other event has it polled at once. */
+/** Watches every order until no poll can change it. Each event after the first causes a poll at once. */
 export function watchSaga({ work }: OrderWatchProcessor): SubscriptionDefinition {
   return {
     name: WATCH_SAGA,

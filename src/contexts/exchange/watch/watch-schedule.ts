@@ -1,14 +1,14 @@
 import { DAY_MS, MINUTE_MS } from '../../../kernel/clock.js';
 import { findEnd, isOpen, type ExistingOrder } from '../orders/order.js';
 
-/** The kind of the work items of orders that may change; their shares are providers. */
+/** The kind of the work items of polled orders. The share of an item is its provider. */
 export const WATCH = 'exchange.watch';
 /** The priorities of polls. Orders with a new event precede orders whose poll is due. */
 export const WATCH_LINES = { woken: 0, polled: 1 } as const;
 
 const SECOND_MS = 1000;
 
-/** The longest interval between polls of an order that waits for its deposit, has just ended, or is exchanged. */
+/** The longest interval between polls of an order before its end, after it, and during the exchange. */
 const OPEN_MS = 20 * SECOND_MS;
 const CLOSING_MS = 5 * SECOND_MS;
 const PROCESSING_MS = 10 * MINUTE_MS;
@@ -22,8 +22,8 @@ const AGE_SHARE = 8;
 export const MAX_RETRY_MS = 5 * MINUTE_MS;
 
 /**
- * Milliseconds until the next poll of an order, or null. The intervals grow: some 250 polls in the hour of a pending order,
- * some 90 in the 30 days after its end. `random` in [0, 1) spreads them by plus or minus 10 %.
+ * Returns the milliseconds until the next poll, or null for none. There are about 250 polls in the hour of a
+ * pending order and 90 in the 30 days after its end. `random` in [0, 1) spreads them by ±10 %.
  */
 export function nextPoll(
   state: ExistingOrder,

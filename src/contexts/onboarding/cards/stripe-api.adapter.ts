@@ -17,7 +17,7 @@ export function stripeFetch(client: ProviderClient): typeof fetch {
 
 const MAX_ON_CARD = 24;
 
-/** Returns a cardholder's parameters. Its metadata contain `user_id`, to find it again. */
+/** Returns the parameters of a cardholder. The `user_id` in its metadata identifies the person later. */
 export function toCardholder(request: CardRequest, address: BillingAddress) {
   const { userId, details, phoneNumber, email } = request;
   const { first_name, last_name, date_of_birth } = details;
@@ -46,16 +46,14 @@ const OF_THE_PERSON: readonly (readonly [RegExp, string])[] = [
 /** An error of the package. Its message may quote the request. */
 type Thrown = Partial<Stripe.errors.StripeError>;
 
-/**
- * Checks whether a retry requires another idempotency key: Stripe has the key with other parameters, or stores the
- * failure for a day.
- */
+/** Checks whether a retry requires another idempotency key. */
 export function endsKey(error: unknown): boolean {
   const { type, statusCode = 0 } = (error ?? {}) as Thrown;
+  // Stripe has the key with other parameters, or stores the failure for a day.
   return type === 'StripeIdempotencyError' || statusCode >= 500 || statusCode === 402 || statusCode === 400;
 }
 
-/** Returns {@link ProviderRefused} for rejected personal data, otherwise ProviderUnavailable. */
+/** Returns ProviderRefused for rejected personal data or a declined card, otherwise ProviderUnavailable. */
 export function providerError(error: unknown): Error {
   if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) return error;
   const { type, code, param, statusCode } = (error ?? {}) as Thrown;
@@ -83,7 +81,6 @@ export function isOf(object: unknown, userId: string): boolean {
   return (object as Partial<Card> | null)?.metadata?.['user_id'] === userId;
 }
 
-/** Validates that the response is the user's cardholder. */
 export const cardholderIn = (userId: string) => (object: unknown) => {
   if (!isOf(object, userId)) throw unavailable('Stripe', 'the cardholder is of another person');
   return object as Cardholder;
@@ -107,9 +104,7 @@ export interface StripeCardRow {
 
 const COLUMNS = 'generation, first_requested_at, last_requested_at, cardholder_id, card_id, forgotten_at';
 
-/**
- * The ids of Stripe objects, written before each request and after its response, so that no object is lost.
- */
+/** Stores each request before it is sent and the ids in its response, so that no object is lost. */
 @Injectable()
 export class StripeCards {
   constructor(private readonly database: Database) {}
@@ -123,7 +118,7 @@ export class StripeCards {
     return row!;
   }
 
-  /** Stores the id unless one is stored. Returns the stored one, or null once the person is erased. */
+  /** Stores the id unless the row has one. Returns the stored id, or null if the person is erased. */
   async keep(column: 'cardholder_id' | 'card_id', userId: string, id: string): Promise<string | null> {
     const [row] = await this.database.query<{ id: string }>(
       `update onboarding.stripe_cards set ${column} = coalesce(${column}, $2)
@@ -141,7 +136,7 @@ export class StripeCards {
     return forgotten.length > 0;
   }
 
-  /** Replaces the idempotency keys, for which Stripe only returns a stored failure. Idempotent. */
+  /** Changes the idempotency keys after Stripe has stored a failure under them. Idempotent. */
   async nextGeneration(userId: string, generation: number): Promise<void> {
     await this.database.query(
       `update onboarding.stripe_cards set generation = generation + 1 where user_id = $1 and generation = $2`,

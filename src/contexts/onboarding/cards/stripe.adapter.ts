@@ -31,17 +31,14 @@ const STRIPE_VERSION = '2026-10-28.endive';
 /** The package's maximum for a list in memory. */
 const MAX_CARDS = 10_000;
 const CLOCK_TOLERANCE_SECONDS = 3600;
-/** Replaces a person's data: a reserved domain and a fictitious number. */
+/** The replacement for personal data: a reserved domain and a fictitious number. */
 const ERASED_PERSON = {
   email: 'erased@example.com',
   phone_number: '+12025550100',
   individual: { first_name: 'Erased', last_name: 'Person', dob: { day: 1, month: 1, year: 1970 } },
 };
 
-/**
- * Issues virtual cards through Stripe Issuing (ADR 124), one cardholder and one card per user. Idempotency keys
- * expire after a day, so objects are also listed before and after a creation. The first stored card remains.
- */
+/** Issues virtual cards through Stripe Issuing (ADR 124), one cardholder and one card per user. */
 @Injectable()
 export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   private readonly client;
@@ -63,17 +60,18 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     try {
       return { cardId: await this.issueOnce(request, row) };
     } finally {
-      // The erasure may have preceded the creation.
+      // The person may have been erased before the creation.
       if (await this.cards.isForgotten(userId)) await this.forget(userId);
     }
   }
 
-  /** Verifies the card by Stripe's metadata: the row is no proof that it belongs to the person. */
+  /** Verifies the owner by Stripe's metadata, because the row does not prove whose card it is. */
   private async ownCard(userId: string, id: string, row: StripeCardRow): Promise<string> {
     const card = await this.call(({ cards }) => cards.retrieve(id));
     return cardIn(userId, String(row.cardholder_id))(card).id;
   }
 
+  /** Lists cards before and after a creation, because idempotency keys expire after a day. */
   private async issueOnce(request: CardRequest, row: StripeCardRow): Promise<string> {
     const { userId } = request;
     const cardholderId = await this.requireCardholder(request, row);
@@ -86,12 +84,12 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     if (oldest === undefined) throw unavailable('Stripe', 'it does not list the card that it created');
     const cardId = await this.cards.keep('card_id', userId, oldest.id);
     if (cardId === null) throw unavailable('Stripe', 'the person is erased');
-    // A stalled process may have created another card.
+    // A stalled process may have created another card. The first stored one remains.
     for (const { id } of live) if (id !== cardId) await this.cancel(id);
     return cardId;
   }
 
-  /** Cancels the cards and blanks the cardholder, which Stripe never deletes. Card names remain. */
+  /** Cancels the cards and blanks the cardholder, which Stripe never deletes. The name on cards remains. */
   async forget(userId: string): Promise<void> {
     const row = await this.cards.forgotten(userId);
     if (row === null) return;
@@ -107,7 +105,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     return this.client.close();
   }
 
-  /** Includes orphans of a crashed process. */
+  /** Includes cardholders that a crashed process created but did not store. */
   private async findCardholders(userId: string, row: StripeCardRow): Promise<readonly string[]> {
     const gte = Math.floor(row.first_requested_at.getTime() / 1000) - CLOCK_TOLERANCE_SECONDS;
     const lte = Math.ceil(row.last_requested_at.getTime() / 1000) + CLOCK_TOLERANCE_SECONDS;

@@ -21,10 +21,7 @@ const REFUSALS = {
   expired: new Refusal({ status: 401, detail: 'The callback was signed too long ago, or in the future' }),
 };
 
-/**
- * The endpoint for webhooks of identity providers. A callback only triggers a poll, because its content is not trusted
- * (contract.md 18.22). Late, repeated and contradictory callbacks change nothing.
- */
+/** Receives webhooks. They only trigger a poll, because their content is not trusted (contract.md 18.22). */
 @PageController(ONBOARDING_PAGE, 'callbacks/identity')
 export class IdentityCallbacksController {
   private readonly logger = new Logger(IdentityCallbacksController.name);
@@ -36,7 +33,7 @@ export class IdentityCallbacksController {
     private readonly verifications: Verifications,
   ) {}
 
-  /** Verifies the signature of the raw bytes before it parses them. */
+  /** Verifies the signature of the raw body before parsing it. */
   @PageCall(':provider')
   @BytesBelow(16_384)
   async receive(

@@ -6,18 +6,18 @@ interface Size {
   readonly height: number;
 }
 
-/** Smaller documents are unreadable; larger images waste memory. */
+/** The limits in pixels. Smaller documents are unreadable; larger images waste memory. */
 const MIN_SIDE = 200;
 const MAX_SIDE = 12_000;
 const MAX_PIXELS = 64_000_000;
 
-/** The fault of a body that is no image (415). Other faults are 422. */
+/** The fault of a body that is not an image: the response is 415. Other faults are 422. */
 export const NO_IMAGE = new Fault('The body must be a JPEG or PNG image');
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 
-/** Returns the type of an image by its first bytes. Only its header is read: the identity provider decodes it. */
+/** Detects the type by the first bytes. Only the header is read: the identity provider decodes the image. */
 export function readImageType(bytes: Buffer): IdentityImage['type'] | Fault {
   const beginsWith = (signature: Buffer): boolean => bytes.subarray(0, signature.length).equals(signature);
   const isPng = beginsWith(PNG);
@@ -34,16 +34,16 @@ export function readImageType(bytes: Buffer): IdentityImage['type'] | Fault {
   );
 }
 
-/** PNG (third edition), 11.2.1: the first chunk is IHDR. */
+/** The first chunk of a PNG is IHDR (PNG, third edition, 11.2.1). */
 function readPngSize(bytes: Buffer): Size | null {
   if (bytes.toString('latin1', 12, 16) !== 'IHDR' || bytes.length < 24) return null;
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
 }
 
-/** The frames that browsers display: baseline, extended, progressive. */
+/** The markers of the frames that browsers display: baseline, extended sequential, progressive. */
 const FRAMES = [0xc0, 0xc1, 0xc2];
 
-/** ITU T.81, Annex B: segments of a marker and a length precede the frame. */
+/** Skips the segments before the frame. Each has a marker and a length (ITU T.81, Annex B). */
 function readJpegSize(bytes: Buffer): Size | null {
   for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff;) {
     const marker = bytes[at + 1]!;

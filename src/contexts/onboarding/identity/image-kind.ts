@@ -1,7 +1,7 @@
 export const IMAGE_KINDS = ['document_front', 'document_back', 'selfie'] as const;
 export type ImageKind = (typeof IMAGE_KINDS)[number];
 
-/** The images that every verification requires. A back side depends on the document. */
+/** The images that every verification requires. Only some documents need a back side. */
 export const REQUIRED_IMAGES: readonly ImageKind[] = ['document_front', 'selfie'];
 
 export function missingImages(kinds: Iterable<ImageKind>): readonly ImageKind[] {
@@ -18,7 +18,7 @@ export interface IdentityImage {
 /** The last names that select an outcome in the sandbox. */
 export const SANDBOX_NAMES = {
   rejected: 'Rejected',
-  /** The review stays open until an operator decides (`npm run admin -- users review`), or for SANDBOX_REVIEW_SECONDS. */
+  /** An operator (`npm run admin -- users review`) or SANDBOX_REVIEW_SECONDS ends the review. */
   review: 'Review',
   cardFails: 'Cardless',
 } as const;

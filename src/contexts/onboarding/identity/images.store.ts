@@ -9,7 +9,7 @@ import { onboardingConfig, type OnboardingConfig } from '../onboarding.config.js
 
 type ImageRow = Omit<IdentityImage, 'bytes'> & { readonly sealed: string };
 
-/** Images for the identity provider, sealed with the person's key; one per kind. */
+/** Stores the images for the identity provider, one per kind, sealed with the person's key. */
 @Injectable()
 export class Images {
   constructor(
@@ -18,7 +18,7 @@ export class Images {
     @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
   ) {}
 
-  /** Replaces the image of its kind. Throws `not_found` for an erased person. */
+  /** Replaces the stored image of the same kind. Throws `not_found` for an erased person. */
   async keep(userId: string, { kind, type, bytes }: IdentityImage): Promise<void> {
     const key = await this.personalKeys.obtain(userId);
     if (key === null) throw DomainError.notFound('User');
@@ -51,7 +51,7 @@ export class Images {
     }));
   }
 
-  /** Deletes images up to `time`; later ones belong to another verification. */
+  /** Deletes the images stored until `time`; later ones belong to another verification. */
   async deleteUntil(userId: string, time: Date): Promise<void> {
     await this.database.query('delete from onboarding.images where user_id = $1 and stored_at <= $2', [
       userId,

@@ -11,10 +11,10 @@ type Send = (api: DefaultApi, options: RequestOptions) => Promise<{ readonly dat
 export type OnfidoAccount = Readonly<Record<'onfidoUrl' | 'onfidoApiToken' | 'onfidoWebhookToken', string>>;
 
 const MAX_RESPONSE_BYTES = 1 << 20;
-/** An image of 8 MiB with its form encoding. */
+/** The size of an 8 MiB image in its form encoding. */
 const MAX_REQUEST_BYTES = 12 << 20;
 
-/** A permanent refusal: an error of the service, unless the caller of {@link OnfidoApi.call} has a reason. */
+/** A refused request (4xx) without a reason for the person. It counts as an unavailable provider. */
 export class OnfidoRefused extends ProviderUnavailable {
   constructor(
     readonly status: number,
@@ -26,13 +26,10 @@ export class OnfidoRefused extends ProviderUnavailable {
 
 export type OnfidoObject = Readonly<Record<string, unknown>>;
 
-/** Returns the reason for the person. `about` is Onfido's description in lower case, which is never displayed. */
+/** Returns the reason to display. `about` is Onfido's description in lower case, which is never displayed. */
 type Reason = (about: string) => string;
 
-/**
- * The client of Onfido's API 3.6 through its package: bounded in time and size, without redirects or proxies. Errors contain
- * no personal data.
- */
+/** The client of Onfido's API 3.6, bounded in time and size. Its errors contain no personal data. */
 export class OnfidoApi {
   private api: DefaultApi | null = null;
 
@@ -41,7 +38,7 @@ export class OnfidoApi {
     private readonly timeoutMs: number,
   ) {}
 
-  /** Throws {@link ProviderRefused} for invalid data with a `reason`, otherwise ProviderUnavailable. */
+  /** Throws ProviderRefused if Onfido rejects the data and `reason` is set, otherwise ProviderUnavailable. */
   async call(send: Send, reason?: Reason): Promise<OnfidoObject> {
     const api = (this.api ??= await this.open());
     try {
@@ -87,7 +84,7 @@ interface Thrown {
   };
 }
 
-/** Converts an error to its status and type, because the package's errors contain names, images and the token. */
+/** Keeps only status and type, because the package's errors contain names, images and the token. */
 function toError(error: unknown, reason?: Reason): Error {
   const { response, code = 'no response' } = error as Thrown;
   if (response === undefined) return new ProviderUnavailable(`Onfido cannot be reached (${code})`);
@@ -104,7 +101,7 @@ function toError(error: unknown, reason?: Reason): Error {
 
 const SIGNATURE = /^[0-9a-f]{64}$/i;
 
-/** Reads a webhook of Onfido, signed with HMAC-SHA-256 under the token (`X-SHA2-Signature`). */
+/** Verifies and parses a webhook. `X-SHA2-Signature` is HMAC-SHA-256 of the body under `token`. */
 export async function readWebhook(
   token: string,
   headers: CallbackHeaders,
@@ -112,7 +109,7 @@ export async function readWebhook(
 ): Promise<Callback | 'forged' | 'malformed'> {
   const { OnfidoInvalidSignatureError, WebhookEventVerifier } = await import('@onfido/api');
   const signature = headers['x-sha2-signature'];
-  // The package throws another error for a signature of another length.
+  // The package throws a different error for a signature of the wrong length.
   if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return 'forged';
   try {
     return readCallback(new WebhookEventVerifier(token).readPayload(body, signature));
@@ -137,7 +134,7 @@ export function imageReason(kind: ImageKind, about: string): string {
   return kind === 'selfie' ? en.reasonSelfie : en.reasonUnreadable;
 }
 
-/** The reasons by failed breakdown. The first match is reported: most actionable first. */
+/** The reasons by failed breakdown, the most actionable first. The first match is reported. */
 const BREAKDOWNS: readonly (readonly [report: RegExp, path: readonly string[], reason: string])[] = [
   [/^document/, ['data_validation', 'document_expiration'], en.reasonExpired],
   [/^document/, ['data_validation', 'expiry_date'], en.reasonExpired],
@@ -151,7 +148,7 @@ const BREAKDOWNS: readonly (readonly [report: RegExp, path: readonly string[], r
   [/^facial/, ['face_comparison'], en.reasonFace],
 ];
 
-/** Returns the reason of a failed check. A suspected fraud is not explained to the person. */
+/** Returns the reason of a failed check. Suspected fraud is not explained to the person. */
 export function checkReason(reports: readonly unknown[]): string {
   if (reports.some((report) => field(report, 'sub_result') === 'suspected')) return en.reasonVerification;
   const failed = BREAKDOWNS.find(([name, path]) =>

@@ -21,17 +21,13 @@ import {
 
 const TIMES = {
   timeoutMs: 15_000,
-  /** The lease of the process that opens the check. */
+  /** The lease of a process that opens a check. */
   claimSeconds: 120,
 };
 const ID = /^[A-Za-z0-9-]{8,64}$/;
 const OPEN = ['in_progress', 'awaiting_applicant', 'paused', 'reopened'];
 
-/**
- * Verifies identities through Onfido (ADR 124). Personal data is sent only after the applicant's id is stored, so an
- * orphaned applicant has none. Existing objects are listed before new ones are created. Only checks are charged; the
- * older of two counts.
- */
+/** Verifies identities through Onfido (ADR 124). */
 @Injectable()
 export class OnfidoVerifier implements IdentityVerifier {
   readonly provider = 'onfido';
@@ -51,7 +47,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     return this.toOutcome(await this.findCheck(verification, request));
   }
 
-  /** Deletes the applicants. Onfido deletes none during a check, so the erasure is retried. */
+  /** Deletes the applicants. Onfido refuses this during a check, so the erasure is retried. */
   async forget(userId: string): Promise<void> {
     for (const { verification_id, applicant } of await this.verifications.ofUser(userId, this.provider)) {
       if (applicant !== null) await this.deleteApplicant(applicant);
@@ -81,17 +77,19 @@ export class OnfidoVerifier implements IdentityVerifier {
     return check;
   }
 
+  /** Sends no personal data: a crash before the id is stored leaves an applicant that nothing deletes. */
   private async createApplicant({ verificationId, userId }: IdentityRequest): Promise<string> {
     const body = { first_name: 'Applicant', last_name: verificationId };
     const id = idIn(await this.api.call((api, options) => api.createApplicant(body, options)));
     failpoint('onboarding.applicant_created');
     const kept = await this.verifications.keepApplicant(verificationId, this.provider, userId, id);
-    // Another process was first, or the person is erased.
+    // Another process stored its applicant first, or the person is erased.
     if (kept !== id) await this.deleteApplicant(id);
     if (kept === null) throw new ProviderUnavailable('The person is erased: no data is sent to Onfido');
     return kept;
   }
 
+  /** Returns the oldest check, or null. Each check is charged, so an existing one is reused. */
   private async listedCheck(applicant: string): Promise<OnfidoObject | null> {
     const checks = await this.api.list('checks', (api, options) => api.listChecks(applicant, options));
     const time = (check: OnfidoObject): string => String(check['created_at']);
@@ -113,7 +111,7 @@ export class OnfidoVerifier implements IdentityVerifier {
       await this.verifications.releaseCheck(verificationId, this.provider);
       throw error;
     }
-    // A process whose lease ended may have opened it.
+    // A process whose lease has ended may have opened a check.
     const listed = await this.listedCheck(applicant);
     if (listed !== null) return listed;
     if (performance.now() - claimed > (claimSeconds * 1000) / 2)
@@ -137,7 +135,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     );
   }
 
-  /** Uploads all images, also after an attempt that uploaded some: a check reads the newest ones. */
+  /** Uploads all images, even those of an earlier attempt, because a check reads the newest ones. */
   private async upload(applicant: string, request: IdentityRequest): Promise<void> {
     const images = await request.images();
     if (missingImages(images.map(({ kind }) => kind)).length > 0) throw new ProviderRefused(en.reasonGone);
@@ -188,7 +186,7 @@ export class OnfidoVerifier implements IdentityVerifier {
   }
 }
 
-/** Verifies by its tag that the check belongs to the verification: a stored id is no proof. */
+/** Verifies the tag and applicant of the check, because a stored id does not prove whose check it is. */
 function requireOwn(
   { applicant_id, tags }: OnfidoObject,
   verificationId: string,

@@ -4,7 +4,7 @@ import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 import { dropWork, wakeWork } from '../../../platform/jobs/work-items.js';
 import type { KycOutcome } from '../onboardings/decisions.js';
 
-/** The tables whose rows are deleted with a person. Personal data in events is sealed separately. */
+/** The tables whose rows are deleted when a person is erased. */
 const TABLES = ['images', 'phone_codes', 'verifications'] as const;
 const APPLICANT = 'applicant of a verification';
 
@@ -25,10 +25,7 @@ interface Row extends Verification, Record<string, unknown> {
 const OPEN_REVIEW = `select verification_id from onboarding.verifications where user_id = $1 and provider = 'sandbox'
   and check_reference is not null and passed is null order by opened_at desc limit 1`;
 
-/**
- * The providers' ids of verifications, so that a retry after a crash finds them. The applicant has a MAC: a tampered row,
- * which would expose or delete another person, throws {@link SealError}.
- */
+/** Stores the providers' ids of verifications, so that a retry after a crash finds them. */
 @Injectable()
 export class Verifications {
   constructor(
@@ -36,7 +33,7 @@ export class Verifications {
     private readonly sealer: Sealer,
   ) {}
 
-  /** Stores the row before the first call of the provider. Idempotent. */
+  /** Stores the row before the first call to the provider. Idempotent. */
   async open(verificationId: string, provider: string, userId: string): Promise<Verification> {
     const [opened] = await this.database.query<Row>(
       `insert into onboarding.verifications (verification_id, provider, user_id) values ($1, $2, $3)
@@ -46,7 +43,7 @@ export class Verifications {
     return this.own(opened!);
   }
 
-  /** Stores the id unless one is stored. Returns the stored one, or null once the person is erased. */
+  /** Stores the id unless the row has one. Returns the stored id, or null if the person is erased. */
   async keepApplicant(
     verificationId: string,
     provider: string,
@@ -114,9 +111,7 @@ export class Verifications {
     return rows.length > 0;
   }
 
-  /**
-   * Opens a sandbox review and returns the outcome, null until a decision or until `passAfterSeconds` have passed.
-   */
+  /** Opens a sandbox review and returns its outcome, or null. It passes after `passAfterSeconds`, if set. */
   async reviewOutcome(
     verificationId: string,
     userId: string,
@@ -143,10 +138,7 @@ export class Verifications {
     return (await this.database.query(OPEN_REVIEW, [userId])).length > 0;
   }
 
-  /**
-   * Decides the open review of the user and makes its poll due: without a reason the identity passes. Returns false
-   * without an open review.
-   */
+  /** Decides the open review (a null `reason` passes) and polls it now. Returns false if none is open. */
   async decideReview(userId: string, reason: string | null): Promise<boolean> {
     const [decided] = await this.database.query<{ check_reference: string }>(
       `update onboarding.verifications set passed = $2, reason = $3 where provider = 'sandbox'
@@ -167,13 +159,14 @@ export class Verifications {
   async dropAll(userId: string): Promise<void> {
     for (const table of TABLES)
       await this.database.query(`delete from onboarding.${table} where user_id = $1`, [userId]);
-    // The row remains, so that no further card is requested.
+    // The row remains, so that no other card is requested for the erased person.
     await this.database.query(
       'update onboarding.stripe_cards set cardholder_id = null, card_id = null where user_id = $1',
       [userId],
     );
   }
 
+  /** Throws SealError for a tampered applicant, which would expose or delete another person. */
   private own(row: Row): Verification {
     const { verification_id, provider, user_id, applicant, applicant_mac } = row;
     if (applicant === null && applicant_mac === null) return row;

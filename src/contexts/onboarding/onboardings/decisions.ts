@@ -13,7 +13,7 @@ import {
 } from './onboarding.js';
 import { missingImages, type ImageKind } from '../identity/image-kind.js';
 
-/** Returns the age in whole years at a time (ISO 8601, UTC) of a person born on `birth` (`YYYY-MM-DD`). */
+/** Returns the age in whole years. `at` is ISO 8601 in UTC, `birth` is `YYYY-MM-DD`. */
 export function ageOn(at: string, birth: string): number {
   const years = Number(at.slice(0, 4)) - Number(birth.slice(0, 4));
   // A person born on 29 February is a year older on 1 March of other years.
@@ -28,7 +28,7 @@ export function startOnboarding(
   return [{ type: 'onboarding.started.v1', data: { user_id, merchant_id, at } }];
 }
 
-/** Records the verified phone. `verifiedPhone` must equal the profile's number (contract.md 18.4). */
+/** Throws `validation_failed` unless `verifiedPhone` is the number of the profile (contract.md 18.4). */
 export function verifyPhone(
   { verifiedPhone, profilePhone, at }: { verifiedPhone: string; profilePhone: string; at: string },
   state: Onboarding,
@@ -39,10 +39,7 @@ export function verifyPhone(
   return state.stage === 'started' ? [decided('onboarding.phone_verified.v1', person, { at })] : [];
 }
 
-/**
- * Records consent and details in one commit. Details may change until they are submitted, and after a failed verification.
- * Throws `validation_failed` below `minimumAge` (years), and `rate_limited`.
- */
+/** Records consent and details. Throws `validation_failed` below `minimumAge` (years), or `rate_limited`. */
 export function confirmDetails(
   {
     details,
@@ -53,6 +50,7 @@ export function confirmDetails(
   state: Onboarding,
 ): OnboardingEvent[] {
   const person = inOrder(state, 'phone_verified');
+  // Details may change until they are submitted, and after a failed verification.
   if (reached(state, 'kyc_submitted')) return [];
   if (ageOn(at, details.date_of_birth) < minimumAge)
     throw DomainError.invalid({ date_of_birth: [`must be at least ${minimumAge} years ago`] });
@@ -73,10 +71,7 @@ function isSame<Members extends object>(known: Members | null, given: Members): 
   return names.every((name) => known?.[name] === given[name]);
 }
 
-/**
- * Submits the identity. Throws `validation_failed` if an image is missing, `rate_limited`, or `invalid_transition`
- * without consent.
- */
+/** Throws `validation_failed` without an image, `invalid_transition` without consent, or `rate_limited`. */
 export function submitKyc(
   { verification_id, images, at }: { verification_id: string; images: readonly ImageKind[]; at: string },
   state: Onboarding,
@@ -115,14 +110,14 @@ export function recordWallet(
   return [decided('onboarding.wallet_provisioned.v1', person, data)];
 }
 
-/** Records a card, also after its attempt has failed. */
+/** Records a card, even after its attempt was recorded as failed. */
 export function recordCard(command: { card_id: string; at: string }, state: Onboarding): OnboardingEvent[] {
   const person = inOrder(state, 'wallet_provisioned');
   if (reached(state, 'card_issued')) return [];
   return [decided('onboarding.card_issued.v1', person, { at: command.at, card_id: command.card_id })];
 }
 
-/** Records a card's failure, unless a later attempt has begun. */
+/** Records the failure of an attempt, unless a later attempt has begun. */
 export function recordCardFailure(
   command: { attempt: number; reason: string; at: string },
   state: Onboarding,

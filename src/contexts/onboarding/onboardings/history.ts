@@ -14,9 +14,9 @@ import {
 import { REQUIRED_IMAGES } from '../identity/image-kind.js';
 import { onboarding } from './onboarding.js';
 
-/** Placeholders: personal fields are sealed or erased. */
+/** The placeholder of personal fields, which are sealed or erased in events. */
 const DETAILS = { first_name: '', last_name: '', date_of_birth: '1900-01-01' };
-/** Sealed details cannot be compared, so they count as different from the previous ones. */
+/** Sealed details cannot be compared, so they count as changed. */
 const OTHER_DETAILS = { ...DETAILS, first_name: 'other' };
 const CONSENT = { terms_version: '', privacy_version: '' };
 

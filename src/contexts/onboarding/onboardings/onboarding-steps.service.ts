@@ -33,7 +33,7 @@ interface Step {
   readonly wallet?: string;
 }
 
-/** The automatic steps: identity, wallet, card, activation of the user, completion; and the erasure at the providers. */
+/** Performs the automatic steps, and erases persons at the providers. */
 @Injectable()
 export class OnboardingSteps {
   constructor(
@@ -47,10 +47,9 @@ export class OnboardingSteps {
   ) {}
 
   /**
-   * Performs all pending automatic steps and returns the stage; `kyc_submitted` is under review. Repeats after a crash are
-   * harmless: providers return the same result for the same ids. The user is activated before the completion is appended. A
-   * permanent refusal becomes a failed stage. Throws other provider errors, and `invalid_transition` or `not_found` for a
-   * user who is deactivating or erased.
+   * Performs the pending steps and returns the stage (`kyc_submitted` is under review). Repeats after a crash
+   * are harmless: providers return the same result for the same ids. A permanent refusal fails the stage.
+   * Throws other provider errors, and `invalid_transition` or `not_found` for a deactivating or erased user.
    */
   async advance(userId: string): Promise<Stage> {
     let { state, lastId } = await this.onboardings.load(userId);
@@ -67,10 +66,7 @@ export class OnboardingSteps {
     }
   }
 
-  /**
-   * Calls the provider of the next step; null when the next step is the person's. Throws before the call for a user who was
-   * deactivated meanwhile.
-   */
+  /** Calls the provider of the next automatic step, if any. Throws before the call for a deactivated user. */
   private async nextStep(state: Onboarding, lastId: string | null): Promise<Step | null> {
     switch (state.stage) {
       case 'kyc_submitted':
@@ -107,7 +103,7 @@ export class OnboardingSteps {
     const { provider } = this.identity;
     await this.applicant(state);
     const { opened_at } = await this.verifications.open(verification_id, provider, userId);
-    // Checks again: a later erasure finds the row.
+    // Rejects a user erased before the row existed; a later erasure deletes the row.
     await this.applicant(state);
     const request: IdentityRequest = {
       verificationId: verification_id,
@@ -138,10 +134,7 @@ export class OnboardingSteps {
     }
   }
 
-  /**
-   * Erases the person at the identity provider and the card issuer, then drops the rows that contain their ids. Throws
-   * provider errors: the erasure is retried.
-   */
+  /** Erases the person at the providers, then the rows with their ids. Provider errors are retried. */
   @Forgets('onboarding')
   async forget({ userId }: Pick<ErasedPerson, 'userId'>): Promise<boolean> {
     await this.verifications.dropPending(userId);
@@ -155,7 +148,7 @@ export class OnboardingSteps {
     return this.onboardings.applicant(merchant_id, user_id);
   }
 
-  /** Fails a step whose retries have ended; the person may retry it. Stages that cannot fail stay. */
+  /** Fails a check or card whose retries have ended; the person may retry it. Changes no other stage. */
   async giveUp(userId: string): Promise<Stage> {
     const { provider } = this.identity;
     const fail: Decision = (state, at) => {
@@ -175,7 +168,7 @@ function toReason(error: unknown): string {
   throw error;
 }
 
-/** The claim on a wallet address, held before a card is issued. */
+/** The claim that makes a wallet unique among users. It is acquired before a card is issued. */
 function walletClaim(address: string): Claim {
   return {
     category: 'onboarding_wallet',

@@ -21,7 +21,7 @@ interface OnboardingEventData {
   'onboarding.kyc_submitted.v1': Omit<Decided, 'provider'>;
   'onboarding.kyc_passed.v1': Decided;
   'onboarding.kyc_failed.v1': Decided & { reason: string };
-  /** `derivation`: the path of a wallet of an extended public key. */
+  /** The `derivation` is set for a wallet derived from an extended public key. */
   'onboarding.wallet_provisioned.v1': Common & {
     issuer_wallet_address: string;
     derivation?: WalletDerivation;
@@ -36,13 +36,13 @@ export type OnboardingEventOf<Name extends Type> = DomainEvent<Name, OnboardingE
 export type OnboardingEvent = { [Name in Type]: OnboardingEventOf<Name> }[Type];
 
 export interface WalletDerivation {
-  /** The fingerprint of the extended public key, eight hexadecimal digits. */
+  /** The fingerprint of the extended public key: eight hexadecimal digits. */
   readonly key: string;
   readonly path: string;
   readonly index: number;
 }
 
-/** The stages in order; a failed stage precedes the stage that the person retries. */
+/** The stages in order. A failed stage precedes the stage that a retry has to reach. */
 const STAGES = [
   'not_started',
   'started',
@@ -70,7 +70,7 @@ export const AUTOMATIC: readonly Stage[] = [
   'card_issued',
 ];
 
-/** The stage after each event. A consent does not change the stage. */
+/** The stage after each event. Null leaves the stage unchanged. */
 export const STAGE_AFTER = {
   'onboarding.started.v1': 'started',
   'onboarding.phone_verified.v1': 'phone_verified',
@@ -143,7 +143,7 @@ const QUOTAS = {
   cards: { what: 'Your card was requested again', quotas: COSTLY },
 } satisfies Record<keyof Tries, object>;
 
-/** The times of limited steps within a day, oldest first. */
+/** The times (ISO 8601) of limited steps in the last day, oldest first. */
 export interface Tries {
   readonly details: readonly string[];
   readonly checks: readonly string[];
@@ -191,7 +191,7 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
   },
 };
 
-/** Returns the members that the event sets. Members of a failed attempt remain until the next attempt replaces them. */
+/** Returns the members that the event sets. Those of a failed attempt remain until the next attempt. */
 function toChange(event: OnboardingEvent, state: Onboarding): Partial<WithWallet & { reason: string }> {
   const { at } = event.data;
   const tries = 'tries' in state ? state.tries : NO_TRIES;

@@ -37,7 +37,7 @@ export class Onboardings {
     private readonly users: UsersView,
   ) {}
 
-  /** Returns the user. Throws `not_found`, or `invalid_transition` for one who is deactivating or deactivated. */
+  /** Throws `not_found`, or `invalid_transition` if the user is deactivating or deactivated. */
   async applicant(merchantId: string, userId: string): Promise<ExistingUser> {
     const found = await this.users.get(merchantId, userId);
     if (found.account_state === 'deactivating' || found.account_state === 'deactivated')
@@ -63,7 +63,7 @@ export class Onboardings {
 }
 
 export type Step =
-  /** The steps without parameters. A repeated `start` changes nothing. */
+  /** A repeated `start` changes nothing. */
   | { readonly name: 'start' | 'submit_identity' | 'retry_card' }
   | {
       readonly name: 'verify_phone';
@@ -75,8 +75,8 @@ export type Step =
   | { readonly name: 'store_image'; readonly image: IdentityImage };
 
 /**
- * Performs a step and returns the new state. Throws `not_found`, `invalid_transition` for a step out of order or a user who
- * is deactivating, `validation_failed`, `rate_limited`, {@link WrongCode}, or `unavailable` without terms.
+ * Performs a step. Throws `not_found`, `validation_failed` (WrongCode), `rate_limited`, or `unavailable`
+ * without terms. Throws `invalid_transition` for a step out of order or a user who is deactivating.
  */
 export class TakeStep extends Command<Onboarding> {
   constructor(
@@ -89,7 +89,7 @@ export class TakeStep extends Command<Onboarding> {
   }
 }
 
-/** The error of a wrong code. `attemptsLeft` is null for a long code, which has no limit. */
+/** The error for a wrong code. `attemptsLeft` is null for a long code, which has no limit. */
 export class WrongCode extends DomainError {
   constructor(readonly attemptsLeft: number | null) {
     const refusal = attemptsLeft === 0 ? 'is no longer valid: ask for a new one' : 'is wrong';
@@ -173,10 +173,7 @@ interface MessageParameters {
 /** A longer name would require a second SMS segment. */
 const MAX_NAME_LENGTH = 40;
 
-/**
- * Sends a one-time code to the user's phone number. Throws `not_found`, errors of {@link PhoneCodes.issue},
- * `validation_failed` with `phone_unreachable`, or `unavailable`.
- */
+/** Throws `not_found`, `unavailable`, `validation_failed` (`phone_unreachable`), or errors of PhoneCodes. */
 export class SendPhoneCode extends Command<{ readonly long: boolean }> {
   constructor(
     readonly merchantId: string,
@@ -210,7 +207,7 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
       await measureCall('sms', () => this.sms.send(phone_number, message));
       failpoint('onboarding.code_sent');
     } catch (error) {
-      // The message may still arrive: its code stays valid.
+      // The message may still arrive, so its code stays valid.
       if (error instanceof MessageUncertain) warn(error.message);
       else {
         await this.codes.notSent(id, !(error instanceof ProviderUnavailable));

@@ -20,7 +20,7 @@ const PROGRESS_VIEW = subscriptionName('onboarding.progress');
 type ProgressEvent =
   Exclude<OnboardingEvent, { type: 'onboarding.consent_given.v1' }> | UserDeactivationStarted;
 
-/** The stage after each event; null where the onboarding has ended. */
+/** The stage after each event, or null after the end of the onboarding. */
 const STAGES = { ...STAGE_AFTER, 'onboarding.completed.v1': null, 'user.deactivation_started.v1': null };
 const EVENTS = Object.keys(STAGES).filter((type) => type !== 'onboarding.consent_given.v1');
 
@@ -73,7 +73,7 @@ interface InProgress extends Record<string, unknown> {
   readonly stage: Stage;
   readonly reason: string | null;
   readonly last_error: string | null;
-  /** The due time, or null without a work item. */
+  /** The time of the next attempt, or null without a work item. */
   readonly next_at: Date | null;
 }
 

@@ -27,9 +27,8 @@ export interface ReviewDecision {
 }
 
 /**
- * Retries the pending step of an onboarding now. It is the poll of a review, the wallet, the card, the activation, or a
- * failed card or identity check with images. Returns the stage before it. Throws `not_found`, `rate_limited`, or
- * `invalid_transition` when the next step is the person's or the user is deactivating.
+ * Retries the pending or failed step now and returns its stage. Throws `not_found`, `rate_limited`, or
+ * `invalid_transition` if the next step is the person's or the user is deactivating.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.retry' })
 export class RetryStep extends OperatorCommand<EmptyParameters, { readonly stage: Stage }> {}

@@ -13,7 +13,7 @@ const SETTINGS = [
   'onboardingPrivacyVersion',
 ] as const;
 
-/** The current terms and privacy notice. The sandbox has its own; production requires settings. */
+/** The current terms and privacy notice. The sandbox has built-in texts; production requires settings. */
 @Injectable()
 export class PresentTerms {
   constructor(@Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig) {}

@@ -63,7 +63,7 @@ export class SandboxOnboardingController {
       this.onboard(merchantId, userId, cause).finally(() => this.running.delete(key));
     this.running.set(key, run);
     const user = await run;
-    // A worker appended the activation before this head.
+    // The activation precedes this head, so later lists of users include it.
     await this.progress.waitFor(USERS_VIEW, await this.store.head());
     return { user: userJson(user) };
   }

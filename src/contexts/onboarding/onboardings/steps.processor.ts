@@ -24,15 +24,12 @@ interface State {
 }
 type Step = WorkItem<State>;
 
-/** The backoff of polls, for a review without a callback. */
+/** The backoff of polls of a review, in case no callback arrives. */
 const REVIEW: Backoff = { firstMs: 1000, maxMs: HOUR_MS };
 const RETRY: Backoff = { firstMs: 250, maxMs: 300_000 };
 const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found'];
 
-/**
- * Performs the automatic steps. Failed provider calls are retried for ONBOARDING_GIVE_UP_SECONDS. A step without a configured
- * provider waits, and a review is polled until it is decided. A failure is logged once, until its cause changes.
- */
+/** Performs the automatic steps. Identity checks and cards fail after ONBOARDING_GIVE_UP_SECONDS. */
 @Injectable()
 export class StepsProcessor {
   private readonly logger = new Logger(StepsProcessor.name);
@@ -74,7 +71,7 @@ export class StepsProcessor {
     const { key: user_id, failures: failed_attempts, failing_seconds } = step;
     const err = { message, stack: whereFrom(error) };
     const entry = { user_id, failed_attempts, failing_seconds: Math.round(failing_seconds), err };
-    // A domain error means that no provider is configured.
+    // A domain error means that no provider is configured: the step waits.
     if (!(error instanceof DomainError) && failing_seconds >= this.config.onboardingGiveUpSeconds) {
       const stage = await this.steps.giveUp(step.key);
       if (stage === 'kyc_failed' || stage === 'card_failed') {

@@ -15,16 +15,13 @@ export const VALID_SECONDS = 600;
 /** The maximum delivery time of a message (Twilio's limit). */
 export const DELIVERY_SECONDS = 36_000;
 export const MAX_ATTEMPTS = 5;
-/**
- * The limits of messages per user within 24 hours, in total and per address. Beyond them one message per
- * {@link DELIVERY_SECONDS} is sent.
- */
+/** The limits of messages per user in 24 hours, in total and per address; then one per DELIVERY_SECONDS. */
 export const MAX_CODES_A_DAY = 10;
 export const MAX_CODES_OF_AN_ADDRESS = 6;
-/** The maximum of short codes in 24 hours: 30 guesses of 10^6 per user. Later messages contain long codes. */
+/** The limits of short codes in 24 hours: 30 guesses of 10^6 per user. Later codes are long. */
 export const MAX_SHORT_CODES_A_DAY = 6;
 export const MAX_SHORT_CODES_OF_AN_ADDRESS = 4;
-/** A code that is too long to guess. Wrong ones are not counted, so that a stranger cannot exhaust the attempts. */
+/** A code that is too long to guess. Attempts are unlimited, so that a stranger cannot exhaust them. */
 const LONG_CODE = /^[0-9]{18}$/;
 const LONG_GROUPS = 6;
 
@@ -40,10 +37,7 @@ export interface PhoneCode {
   readonly isLong: boolean;
 }
 
-/**
- * The result of a guess. A number is the attempts left of a short code (0 if it is expired, used or of another
- * browser). Null is a wrong long code.
- */
+/** The attempts left of a short code (0: expired, used, other browser), or null for a wrong long code. */
 export type Tried = 'right' | number | null;
 
 interface Sent {
@@ -58,10 +52,10 @@ interface Sent {
 }
 
 /**
- * One-time codes as keyed hashes, one row per message of the last 24 hours. A short code is valid for {@link VALID_SECONDS},
- * {@link MAX_ATTEMPTS} attempts and one browser; a long code for 24 hours in any browser. At a limit, messages contain a
- * long code, and the next is refused only while that code is in delivery. So a stranger with the link cannot lock out the
- * holder of the phone (ADR 158).
+ * Stores one-time codes as keyed hashes. A short code is valid for VALID_SECONDS, MAX_ATTEMPTS attempts and
+ * one browser; a long code for 24 hours in any browser. At a limit, messages contain a long code. The next
+ * message is refused only while that code is in delivery. A stranger with the link thus cannot lock out the
+ * owner of the phone (ADR 158).
  */
 @Injectable()
 export class PhoneCodes {
@@ -72,9 +66,8 @@ export class PhoneCodes {
   ) {}
 
   /**
-   * Issues a code that replaces a short code of the same browser. Throws `invalid_transition` if that is younger than
-   * {@link CODE_EVERY_SECONDS}. Otherwise throws `rate_limited`, with the field `code` while a long code is in
-   * delivery.
+   * Replaces a short code of the same browser. Throws `invalid_transition` within CODE_EVERY_SECONDS of that
+   * code. Throws `rate_limited` at other limits, on the field `code` while a long code is in delivery.
    */
   async issue(userId: string, phoneNumber: string, request: CodeOrigin): Promise<PhoneCode> {
     const browser = this.keyedHash.of('browser', userId, request.browser);
@@ -121,7 +114,7 @@ export class PhoneCodes {
     });
   }
 
-  /** Releases a code that was not sent: another may be requested at once. It counts only if it was `charged` or tried. */
+  /** Voids a code that was not sent; the next may follow at once. It counts only if `charged` or tried. */
   async notSent(id: string, charged: boolean): Promise<void> {
     await this.database.query(
       `with forgotten as (

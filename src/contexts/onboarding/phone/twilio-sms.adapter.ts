@@ -7,7 +7,6 @@ import { ProviderClient, unavailable } from '../providers/provider-client.adapte
 
 type TwilioRequest = Parameters<twilio.RequestClient['request']>[0];
 
-/** Sends a request of Twilio's package through our HTTP client. */
 async function relay(client: ProviderClient, request: TwilioRequest) {
   const { method, uri, username = '', password = '', headers = {}, data = {} } = request;
   const body = new URLSearchParams(
@@ -17,7 +16,7 @@ async function relay(client: ProviderClient, request: TwilioRequest) {
   const result = await client.relay(method, uri, new Headers({ ...headers, authorization }), body.toString());
   if (result.kind === 'response') return { statusCode: result.status, body: result.body.toString() };
   const { phase, error } = result;
-  // The message of a timeout names its phase.
+  // The phase of a timeout is only in its message.
   const neverArrived =
     ['address', 'dns', 'connect', 'tls'].includes(phase) || /connecting|resolving/.test(error);
   throw neverArrived ? unavailable('Twilio', error) : new MessageUncertain(error);
@@ -27,10 +26,7 @@ async function relay(client: ProviderClient, request: TwilioRequest) {
 type TwilioAccount = Pick<OnboardingConfig, 'twilioUrl' | 'twilioFrom' | 'twilioMessagingServiceSid'> &
   Readonly<Record<'twilioAccountSid' | 'twilioAuthToken', string>>;
 
-/**
- * The error codes of numbers that never get a message (https://www.twilio.com/docs/api/errors). The number is invalid,
- * unverified in a trial account, unsubscribed, unreachable, no mobile, a landline, or in a blocked country.
- */
+/** The error codes of numbers that never get a message (https://www.twilio.com/docs/api/errors). */
 const REFUSED_NUMBERS: readonly unknown[] = [21211, 21408, 21608, 21610, 21612, 21614, 21635];
 
 @Injectable()
@@ -80,7 +76,7 @@ export class TwilioSms implements SmsSender, OnApplicationShutdown {
   }
 }
 
-/** Drops Twilio's message, which quotes the number. */
+/** Drops Twilio's message, which quotes the phone number. */
 function fail(error: unknown): never {
   if (error instanceof MessageUncertain || error instanceof ProviderUnavailable) throw error;
   const { status, code } = error as { readonly status?: unknown; readonly code?: unknown };

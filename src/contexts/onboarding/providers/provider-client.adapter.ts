@@ -8,7 +8,7 @@ import type { Details } from '../onboardings/onboarding.js';
 const PROVIDER_TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 1 << 20;
 
-/** The HTTP client for a provider's package: bounded in time and size, without redirects. Sends every request to `base`. */
+/** The HTTP client of providers' packages, bounded in time and size. All requests go to `base`. */
 export class ProviderClient extends OutboundClient {
   constructor(
     private readonly base: string,
@@ -31,7 +31,7 @@ export function unavailable(provider: string, why: string): ProviderUnavailable 
   return new ProviderUnavailable(`${provider} is unavailable: ${why}`);
 }
 
-/** Providers require two names: a single name fills both. */
+/** Providers require two names, so a single name fills both. */
 export function requiredNames({ first_name, last_name }: Details) {
   return { first_name, last_name: last_name ?? first_name };
 }

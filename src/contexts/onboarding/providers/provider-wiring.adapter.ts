@@ -34,7 +34,7 @@ import { TwilioSms } from '../phone/twilio-sms.adapter.js';
 const absent = (provider: string) => (): Promise<never> =>
   Promise.reject(new DomainError('unavailable', `No ${provider} provider is configured`));
 
-/** The substitute of an unconfigured provider: onboardings wait. */
+/** The substitute for a provider that is not configured. Onboardings wait. */
 class AbsentProvider implements SmsSender, IdentityVerifier, WalletProvisioner, CardIssuer {
   readonly provider = 'none';
   readonly send = absent('SMS');
@@ -100,7 +100,7 @@ export class ProviderReadiness implements OnModuleInit {
       .map(([port]) => `${PORTS[port].what} (${onboardingConfig.settings[PORTS[port].setting].name})`);
     const sentence =
       missing.length === 0 ? undefined : `no provider for ${missing.join(', ')}: onboardings wait`;
-    // Operator programs have no role and not all settings.
+    // Operator programs have no role and may lack settings.
     if (sentence !== undefined && this.config.roles.length > 0) this.logger.warn(`onboarding: ${sentence}`);
     this.facts.register('providers', () =>
       chosen.map(([port, provider]) => ({
@@ -108,7 +108,7 @@ export class ProviderReadiness implements OnModuleInit {
         status: provider === 'none' ? 'missing' : failingPorts.has(port) ? 'unavailable' : 'ok',
       })),
     );
-    // Degraded, not failing: merchants are served.
+    // The check reports a detail and does not fail, because merchants are still served.
     this.health.register({ name: 'onboarding', check: () => Promise.resolve(sentence) });
   }
 }

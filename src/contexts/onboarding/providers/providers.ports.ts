@@ -10,9 +10,7 @@ export class MessageUncertain extends Error {
   override readonly name = 'MessageUncertain';
 }
 
-/**
- * Describes an error for operators. Messages of foreign code may contain personal data, so only the error's name is returned.
- */
+/** Describes an error for operators, without foreign messages, which may contain personal data. */
 export function describeError(error: unknown): string {
   const isOurs = [DomainError, ProviderUnavailable, SealError].some((ours) => error instanceof ours);
   if (isOurs) return (error as Error).message;
@@ -20,7 +18,7 @@ export function describeError(error: unknown): string {
   return `unexpected: ${name}${typeof code === 'string' ? ` (${code})` : ''}`;
 }
 
-/** Rejects with {@link ProviderRefused} for a number that gets no messages, and with {@link MessageUncertain}. */
+/** Rejects with ProviderRefused for a number that cannot get messages, or with MessageUncertain. */
 export abstract class SmsSender {
   /** `text` contains the code; both are secret. The message expires after `validSeconds` (at most 36,000). */
   abstract send(
@@ -38,22 +36,19 @@ export interface IdentityRequest {
   readonly verificationId: string;
   readonly userId: string;
   readonly details: Details;
-  /** The stored images; empty after {@link deleteImages}. */
+  /** The stored images. The list is empty after deleteImages. */
   readonly images: () => Promise<readonly IdentityImage[]>;
   /** Deletes the images once the provider has them. Idempotent. */
   readonly deleteImages: () => Promise<void>;
 }
 
-/**
- * Verifies identities. `decide` uploads missing data and returns the outcome or `under_review`. One `verificationId` gets at
- * most one verification, also after a crash.
- */
+/** Verifies identities, at most once per `verificationId` even after a crash. `decide` uploads the data. */
 export abstract class IdentityVerifier {
   abstract readonly provider: string;
   abstract decide(request: IdentityRequest): Promise<KycOutcome | 'under_review'>;
   /** Deletes the person at the provider. Idempotent. */
   abstract forget(userId: string): Promise<void>;
-  /** Reads a callback; absent for a provider without callbacks. */
+  /** Verifies and parses a callback. A provider without callbacks does not define it. */
   readonly readCallback?: (
     headers: CallbackHeaders,
     body: Buffer,
@@ -61,7 +56,7 @@ export abstract class IdentityVerifier {
 }
 
 export interface ProvisionedWallet {
-  /** EIP-55 checksummed. */
+  /** The address with its EIP-55 checksum. */
   readonly address: string;
   readonly derivation: WalletDerivation | null;
 }

@@ -59,7 +59,7 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
   async forget(): Promise<void> {}
 }
 
-/** Wallets with key pairs derived from the sandbox's root key: they can receive test USDC. */
+/** Derives key pairs from the sandbox's root key, so that the wallets can receive test USDC. */
 @Injectable()
 export class SandboxWallets implements WalletProvisioner {
   constructor(@Inject(KeyRing) private readonly keys: Pick<KeyRing, 'root'>) {}

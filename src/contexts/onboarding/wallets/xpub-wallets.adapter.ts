@@ -11,10 +11,7 @@ interface Row extends Record<string, unknown> {
   readonly index: string;
 }
 
-/**
- * Wallets derived from an extended public key (BIP 32): the server has no private key (ADR 124). Addresses are derived, never
- * stored, so that SQL cannot replace one. A row lock on the key prevents gaps and duplicate indexes.
- */
+/** Derives wallets from an extended public key (BIP 32): the server has no private key (ADR 124). */
 export class XpubWallets implements WalletProvisioner {
   private constructor(
     private readonly database: Database,
@@ -23,16 +20,16 @@ export class XpubWallets implements WalletProvisioner {
     private readonly addressAt: (index: number) => string,
   ) {}
 
-  /** Throws {@link ConfigError} for a misspelled key. The setting admits no private one. */
+  /** Throws ConfigError for a misspelled key. The setting has already rejected private keys. */
   static async open(xpub: string, firstIndex: number, database: Database): Promise<XpubWallets> {
     const { HDNodeWallet } = await import('ethers');
     let account: HDNodeWallet | HDNodeVoidWallet | null = null;
     try {
       account = HDNodeWallet.fromExtendedKey(xpub);
     } catch {
-      // The error of ethers quotes the key.
+      // The error of ethers quotes the key, so it is dropped.
     }
-    // ethers does not verify the checksum: comparing the encoding does.
+    // Comparing the encodings verifies the checksum, which ethers does not.
     if (account?.extendedKey !== xpub)
       throw new ConfigError('ONBOARDING_WALLET_XPUB is misspelled: its checksum is wrong.');
     const chain = account.deriveChild(CHAIN);
@@ -40,11 +37,11 @@ export class XpubWallets implements WalletProvisioner {
     return new XpubWallets(database, account.fingerprint.slice(2), firstIndex, addressAt);
   }
 
-  /** Returns the wallet of the user, or assigns the next index under the row lock of the key. */
+  /** Stores the index only: SQL could replace a stored address. */
   provision(userId: string): Promise<ProvisionedWallet> {
     return this.database.transaction(async (tx) => {
       const { rows: keys } = await tx.query<{ next_index: string }>(
-        // An update without a change locks the row, too.
+        // The row lock prevents gaps and duplicate indexes. Even an update without a change locks.
         `insert into onboarding.wallet_keys as kept (key, next_index) values ($1, $2)
          on conflict (key) do update set next_index = greatest(kept.next_index, excluded.next_index)
          returning next_index`,
@@ -68,7 +65,7 @@ export class XpubWallets implements WalletProvisioner {
     });
   }
 
-  /** Returns null for an index of another key, or below the first one, which may be in use elsewhere. */
+  /** Returns null for an index of another key, or one below the first, which may be in use elsewhere. */
   private walletAt(row: Row | undefined): ProvisionedWallet | null {
     const index = Number(row?.index);
     if (row?.key !== this.fingerprint || index < this.firstIndex) return null;

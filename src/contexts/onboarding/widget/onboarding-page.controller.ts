@@ -29,16 +29,15 @@ import { ONBOARDING_PAGE, VisitorGuard, type OnboardingVisitor } from './onboard
 import type { OnboardingFacts } from './onboarding.dto.js';
 
 /**
- * Returns the redirect target in canonical form, or null for one that is not allowed (contract.md 18.2). Allowed are
- * https URLs and deep links of apps, restricted to the merchant's list if it has one. The sandbox also allows
- * `http://localhost`.
+ * Returns the canonical URL, or null if it is not allowed (contract.md 18.2). `allowed` lists origins and app
+ * schemes; if it is empty, every https URL and deep link is allowed.
  */
 export function acceptCallbackUrl(
   text: string,
   allowed: readonly string[] = [],
   isSandbox = false,
 ): string | null {
-  // Like browsers, URL drops tabs and line breaks that hide a scheme.
+  // URL drops tabs and line breaks, as browsers do; they could hide a scheme.
   if (!URL.canParse(text)) return null;
   const { protocol, hostname, origin, username, password, href } = new URL(text);
   const isLocal = isSandbox && protocol === 'http:' && hostname === 'localhost';
@@ -49,7 +48,7 @@ export function acceptCallbackUrl(
   return allowed.length === 0 || allowed.includes(isWeb ? origin : protocol) ? href : null;
 }
 
-/** The page's permissions. It uses the camera, even in a merchant's frame, which must delegate both. */
+/** Permits camera and microphone. A merchant's frame must delegate both. */
 const PERMISSIONS = 'camera=(self), microphone=(self), geolocation=(), payment=()';
 
 const NAMES: Readonly<Record<string, string>> = { onfido: 'Onfido', sandbox: 'sandbox' };
@@ -133,7 +132,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     sendPlainPage(reply, ONBOARDING_PAGE, { heading: title, body, lang: locale });
   }
 
-  /** Returns the merchant's origins. In the sandbox a merchant without origins allows any site. */
+  /** Returns the merchant's origins, or null (any site) for a sandbox merchant without origins. */
   private toFramers({ origins }: MerchantProfile): Framers {
     return this.config.mode === 'sandbox' && origins.length === 0 ? null : origins;
   }

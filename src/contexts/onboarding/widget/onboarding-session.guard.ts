@@ -23,7 +23,7 @@ export const ONBOARDING_PAGE: Page = {
   requestTimeoutMs: 60_000,
 };
 
-/** The sessions of users who have entered a code, by user id. A session is valid for an hour. */
+/** The sessions of users who have entered a code, by user id. */
 @Injectable()
 export class OnboardingSessions extends PageSessions<string> {
   constructor(@Inject(CLOCK) clock: Clock, keyedHash: KeyedHash) {
@@ -45,7 +45,7 @@ export class VisitorGuard implements CanActivate {
     private readonly limits: VisitorLimits,
   ) {}
 
-  /** Counts the request. Throws `not_found`, also for ids that are not UUIDs, and {@link Refusal} (403, 429). */
+  /** Counts the request. Throws `not_found`, also for ids that are not UUIDs, or Refusal (403, 429). */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const { params, query, edge, ip } = getRequest(context);
     const { merchant_id, user_id } = query as Readonly<Record<string, unknown>>;

@@ -2,10 +2,7 @@ import type { ImageKind, SANDBOX_NAMES } from '../identity/image-kind.js';
 import type { Consent, Details, Stage } from '../onboardings/onboarding.js';
 import type { Messages } from '../words/messages.js';
 
-/**
- * The types that the onboarding widget (`widgets/onboarding`) shares with its server. The widget has a separate build. Times
- * are ISO 8601, dates `YYYY-MM-DD`.
- */
+/** The types shared with `widgets/onboarding`, a separate build. Times are ISO 8601, dates `YYYY-MM-DD`. */
 
 export interface OnboardingFacts {
   /** The base path of the steps: `POST <steps>/<step>`. */
@@ -16,7 +13,7 @@ export interface OnboardingFacts {
   readonly email: string | null;
   /** The redirect target at the end; unused within a frame. */
   readonly callbackUrl: string | null;
-  /** Origins that may embed the page and receive its messages. Null allows any site (a sandbox merchant without origins). */
+  /** The origins that may embed the page and receive its messages. Null allows any site (sandbox only). */
   readonly framers: readonly string[] | null;
   readonly codeEverySeconds: number;
   readonly minimumAge: number;
@@ -35,14 +32,12 @@ export interface SentCode {
   readonly long: boolean;
 }
 
-/**
- * The request bodies of the steps. `browser` is a secret nonce of the page (32 to 64 hex digits). A six-digit code is
- * valid only with the nonce of its request. All steps except `code` and `phone` require the session as a Bearer token.
- */
+/** The request bodies. All steps except `code`, `phone` and `inbox` require the session as a Bearer token. */
 export interface StepBodies {
+  /** `browser` is a secret nonce (32 to 64 hex digits). A six-digit code is valid only with that nonce. */
   code: { readonly phone_number: string; readonly browser: string };
   phone: { readonly phone_number: string; readonly code: string; readonly browser: string };
-  /** `last_name` is null for a person with one name. The versions are the displayed ones. */
+  /** The versions are those that the page displayed. */
   details: Details & Consent;
   /** Submits the images, which were uploaded to `images/<kind>` as raw JPEG or PNG. */
   identity: Record<string, never>;

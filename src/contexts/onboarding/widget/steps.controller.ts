@@ -71,7 +71,7 @@ const dayOfBirth = text({}, (sent) => {
   return exists ? given : new Fault('must be a day in the past');
 });
 
-/** An unparsable text is kept: it does not match the number of the account. */
+/** Keeps an invalid number, which then does not match the number of the account. */
 const phoneNumber = text({}, (given) => {
   const number = parsePhoneNumber(given);
   return number instanceof Fault ? given : number;
@@ -94,14 +94,14 @@ export class DetailsEntry implements Required<StepBodies['details']> {
   @Field(text()) privacy_version!: string;
 }
 
-/** The size at which an image gets 413. */
+/** The size in bytes from which an image is refused with 413. */
 const IMAGE_LIMIT = 8 * 1_048_576;
 
 const IMAGES_PER_MINUTE = 20;
 
 type StepVisit = Visit<OnboardingVisitor>;
 
-/** Rejects unknown kinds and excess uploads before the body is read. It runs after {@link SessionGuard}. */
+/** Rejects unknown kinds and excess uploads before the body is read. It runs after SessionGuard. */
 @Injectable()
 class UploadGuard implements CanActivate {
   private readonly uploads = new LocalRateLimiter(IMAGES_PER_MINUTE);
@@ -115,7 +115,7 @@ class UploadGuard implements CanActivate {
   }
 }
 
-/** The steps of the widget. Steps after `phone` require a session. */
+/** The steps of the widget. All except `code`, `phone` and `inbox` require a session. */
 @PageController(ONBOARDING_PAGE, 'onboarding/:merchantId/:userId')
 @UseGuards(VisitorGuard)
 export class StepsController {
@@ -131,12 +131,12 @@ export class StepsController {
   @PageCall('code')
   async sendCode(@Visit() visit: StepVisit, @ValidBody() body: CodeRequest): Promise<SentCode> {
     const { merchant, userId, ip, locale } = visit;
-    // This throws without terms, before a message is sent.
+    // Throws without terms, before a message is sent.
     this.terms.present();
     const applicant = await this.findApplicant(visit);
     if (!isSameSubscriber(body.phone_number, applicant.phone_number))
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
-    // Opening the page starts nothing: requesting a code does (contract.md 18.3).
+    // An onboarding starts with the first code, not with the page (contract.md 18.3).
     await this.execute(visit, { name: 'start' });
     const request = { browser: body.browser, address: toClient(ip) };
     const parameters = { locale, merchant: merchant.name };

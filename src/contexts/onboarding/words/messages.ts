@@ -5,22 +5,18 @@ import es from './es.json' with { type: 'json' };
 
 export type { Locale };
 
-/** The texts of a language. English defines the keys. */
 export type Messages = Readonly<Record<keyof typeof en, string>>;
 
 export const MESSAGES: Readonly<Record<Locale, Messages>> = { en, es, de };
 
-/** Keys by English text, which events contain. A changed text requires a second key for the old one. */
+/** The keys by English text, which events contain. A changed text needs a second key for the old text. */
 const KEYS = new Map(
   Object.entries(MESSAGES.en).flatMap(([key, text]) =>
     key.startsWith('reason') ? [[text, key as keyof Messages]] : [],
   ),
 );
 
-/**
- * Translates the reason of an event. A reason without a translation stays English, and becomes a general sentence in other
- * languages.
- */
+/** Translates the reason of an event. Other languages replace an unknown reason by a general sentence. */
 export function reasonIn(locale: Locale, stage: 'kyc_failed' | 'card_failed', reason: string): string {
   const key = KEYS.get(reason);
   if (key !== undefined) return MESSAGES[locale][key];

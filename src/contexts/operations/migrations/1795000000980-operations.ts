@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the schema `operations`: the read models of operations and of operators' lookups. */
 export class Operations1795000000980 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../../platform/event-store/port.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import type { Requested } from './operation.js';
 
-/** The metadata key of a `@CommandHandler`, with its command class. @nestjs/cqrs does not export it. */
+/** The metadata key of the command class of a `@CommandHandler`. @nestjs/cqrs does not export it. */
 const COMMAND_OF_HANDLER = '__commandHandler__';
 
 type CommandClass = new (subjectId: string, ...given: readonly unknown[]) => AnyCommand;
@@ -23,7 +23,6 @@ interface Definition extends OperationFacts {
 /** The operations of this process: commands with `@Operation` whose handlers are providers. */
 @Injectable()
 export class Definitions implements OnModuleInit {
-  /** The definitions by command class. */
   private readonly all = new Map<object, Definition>();
 
   constructor(private readonly discovery: DiscoveryService) {}
@@ -46,7 +45,7 @@ export class Definitions implements OnModuleInit {
     }
   }
 
-  /** Returns undefined for an operation of another version. */
+  /** Returns undefined for an operation of another version of the service. */
   named(name: string): Definition | undefined {
     return [...this.all.values()].find((each) => each.name === name);
   }
@@ -72,7 +71,7 @@ export class Definitions implements OnModuleInit {
     });
   }
 
-  /** Returns the scopes that a decision or a request needs. `own` is true for a request by the subject's owner. */
+  /** Returns the scopes that a request or decision needs. `own` means that the requester owns the subject. */
   async findScopes(command: AnyCommand, own = false): Promise<readonly string[]> {
     const { scope, handler } = this.of(command);
     const granted = (await handler.grants?.(command)) ?? [];

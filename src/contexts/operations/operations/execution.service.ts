@@ -33,7 +33,7 @@ import {
   type RecordedEvent,
 } from '../../../platform/event-store/port.js';
 
-/** Returns the operation's changes after this position, or all of them. */
+/** Returns the changes by the operation after a position; null means all. */
 function findChanges(events: readonly RecordedEvent[], operationId: string, after: string | null): Change[] {
   return events
     .filter(
@@ -43,7 +43,7 @@ function findChanges(events: readonly RecordedEvent[], operationId: string, afte
     .map(({ stream, id, type }) => ({ stream, event_id: id, type }));
 }
 
-/** The code of a failure where the subject is no longer at the revision of the operation. */
+/** The failure code of a subject that has changed since the request. */
 const CHANGED = 'changed';
 
 /** The transient errors, after which the settling worker retries. */
@@ -74,9 +74,8 @@ export class Execution {
   }
 
   /**
-   * Executes an open operation, or returns the recorded outcome. Throws the handler's error after recording it.
-   * Throws {@link SubjectChanged} if the subject is at another revision, and `invalid_transition` for an ended
-   * operation.
+   * Executes an open operation, or returns the recorded outcome. Records and rethrows the handler's error.
+   * Throws SubjectChanged for a subject at another revision, `invalid_transition` for an ended operation.
    */
   async run(id: string, by: OperationProgress['by'] = 'requester'): Promise<OperationOutcome> {
     const { state, revision } = await this.load(id);
@@ -93,7 +92,7 @@ export class Execution {
     const current: CurrentOperation = { id, expected: revisions, written: [], own };
     failpoint('operation.begun');
     try {
-      // An operation may have prepared its subject before its approval.
+      // Events that the operation wrote before its approval are no changes by others.
       const others = events.length - findChanges(events, id, null).length;
       if (others !== (facts.subject.revision ?? -1) + 1) throw new SubjectChanged();
       const result = (await withinOperation(current, () => this.bus.execute(command))) ?? {};
@@ -105,10 +104,7 @@ export class Execution {
     }
   }
 
-  /**
-   * Records an execution if this or another process has written events of the operation. Otherwise a final error
-   * fails it.
-   */
+  /** Records an execution if events of the operation exist. Otherwise a final error fails the operation. */
   private async afterError(
     error: unknown,
     { facts, phase }: ExistingOperation,
@@ -166,10 +162,7 @@ export class Execution {
     return this.record(operation_id, (current) => recordFailed(data, current));
   }
 
-  /**
-   * Records the decided events, with the operation as their cause. Calls the handler's `follow` if they end the operation
-   * unexecuted.
-   */
+  /** Records the decided events. Calls the handler's `follow` if they end the operation unexecuted. */
   async record(id: string, decide: (state: OperationState) => readonly OperationEvent[]) {
     const recorded = await withinOperation({ id, expected: new Map(), written: [] }, () =>
       this.loop.execute(operation, id, decide, { metadata: { actor: 'operations' }, follows: true }),

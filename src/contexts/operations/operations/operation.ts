@@ -18,7 +18,7 @@ export interface Requested {
   readonly operation_id: string;
   readonly name: string;
   readonly subject: { readonly kind: string; readonly id: string; readonly revision: number | null };
-  /** JSON, without personal data and secrets. */
+  /** The JSON parameters, without personal data and secrets. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly reason: string;
   readonly ticket: string | null;
@@ -28,7 +28,7 @@ export interface Requested {
   readonly second_person: 'before' | 'after' | null;
   readonly requested_by: PersonFacts;
   readonly requested_at: string;
-  /** The deadline of an approval, or the time from which a confirmation is overdue. Null if neither is needed. */
+  /** The approval's deadline, or the time from which a confirmation is overdue. Null if neither is needed. */
   readonly expires_at: string | null;
 }
 
@@ -63,7 +63,7 @@ export type OperationEvent =
   | DomainEvent<'operation.failed.v1', Failed>
   | DomainEvent<'operation.lapsed.v1', Facts<object>>;
 
-/** `requested` and `approved` await the execution, `pending` an approval; the others are final (admin-api.md 4). */
+/** The phases `requested` and `approved` await execution, `pending` an approval (admin-api.md 4). */
 type Phase =
   'requested' | 'pending' | 'approved' | 'executed' | 'rejected' | 'withdrawn' | 'lapsed' | 'failed';
 
@@ -79,7 +79,6 @@ export interface ExistingOperation {
 /** One operation; the stream is `operation-<id>` (ADR 176). */
 export type OperationState = { readonly phase: 'none' } | ExistingOperation;
 
-/** True if this request needs an approval before its execution. */
 export function isApprovedFirst({ approval, second_person }: Requested): boolean {
   return approval === 'required' && second_person === 'before';
 }
@@ -107,18 +106,15 @@ export const operation: Aggregate<OperationState, OperationEvent> = {
       : withChanges(CHANGES, event, state as ExistingOperation),
 };
 
-/** Throws `not_found`. */
 export function existingOperation(state: OperationState): ExistingOperation {
   if (state.phase === 'none') throw DomainError.notFound('Operation');
   return state;
 }
 
-/** True if the operation is requested or approved, but neither executed nor failed. */
 export function isUnfinished({ phase }: OperationState): boolean {
   return phase === 'requested' || phase === 'approved';
 }
 
-/** The operation was executed at once and waits for its confirmation. */
 function isUnconfirmed({ phase, facts, decision }: ExistingOperation): boolean {
   const needsConfirmation = facts.approval === 'required' && facts.second_person === 'after';
   return phase === 'executed' && needsConfirmation && decision === null;
@@ -128,7 +124,7 @@ function isUnconfirmed({ phase, facts, decision }: ExistingOperation): boolean {
 export function toStatus(state: ExistingOperation) {
   const { phase } = state;
   if (isUnconfirmed(state)) return 'unconfirmed';
-  // An approved operation displays as pending until it is executed or fails. After a kill, another process does that.
+  // An approved operation is displayed as pending until its execution ends, even across a crash.
   return phase === 'requested' || phase === 'pending' || phase === 'approved' ? 'pending_approval' : phase;
 }
 
@@ -147,7 +143,6 @@ export function requestedFacts(
   return { ...given, approval, expires_at: expires };
 }
 
-/** A repeat writes nothing. */
 export function requestOperation(facts: Requested, state: OperationState): OperationEvent[] {
   return state.phase === 'none' ? [{ type: 'operation.requested.v1', data: facts }] : [];
 }
@@ -158,9 +153,8 @@ function decided({ phase }: ExistingOperation): DomainError {
 }
 
 /**
- * Decides on an open operation; a repeat of the same request changes nothing. After `expires_at` a waiting operation lapses
- * instead. Throws `forbidden` for the shell and for the person's own approval or confirmation, and `invalid_transition`
- * for a decided operation.
+ * Decides on an open operation; a repeat changes nothing. A pending operation lapses from `expires_at` on.
+ * Throws `forbidden` for the shell and for one's own approval or confirmation, or `invalid_transition`.
  */
 function decide(
   decision: DecisionFacts,
@@ -190,7 +184,7 @@ export function approveOperation(decision: DecisionFacts, state: OperationState)
   return decide(decision, state, isPending, 'approve');
 }
 
-/** Rejects an operation; withdraws the person's own. */
+/** Rejects an operation, or withdraws the person's own. */
 export function rejectOperation(decision: DecisionFacts, state: OperationState): OperationEvent[] {
   return decide(decision, state, isPending, 'reject');
 }
@@ -200,10 +194,7 @@ export function confirmOperation(decision: DecisionFacts, state: OperationState)
   return decide(decision, state, isUnconfirmed, 'confirm');
 }
 
-/**
- * Records an execution. A repeat changes nothing. Throws `invalid_transition` for an operation that may not be
- * executed.
- */
+/** Records an execution once. Throws `invalid_transition` unless the phase is `requested` or `approved`. */
 export function recordExecuted(executed: ExecutedFacts, state: OperationState): OperationEvent[] {
   const found = existingOperation(state);
   if (found.phase === 'executed') return [];
@@ -245,7 +236,7 @@ export const operationHistory = historyRules(
   },
   {
     id: 'operation_id',
-    // Later events depend on the person and the needs of the request only.
+    // No later event depends on the dropped fields.
     remember: (state) =>
       state.phase === 'none'
         ? state

@@ -48,9 +48,9 @@ class DecisionResponse extends WrittenResponse {
 
 class OperationsResponse extends PageOf('operations', DisplayedOperation) {}
 
-/** The maximum age of the login of a session that decides. */
+/** The maximum age of the login behind a decision. */
 const FRESH_LOGIN_MS = 5 * 60_000;
-/** The console reads the title. */
+/** The console depends on this title. */
 const LOGIN_REQUIRED = {
   status: 403,
   title: 'Login required',
@@ -162,7 +162,7 @@ export class AdminOperationsController {
   }
 }
 
-/** The reads and changes of the merchant's data by operators, for every session of the portal (admin-api.md 6). */
+/** The operators' reads and changes of the merchant's data, for every portal session (admin-api.md 6). */
 @PortalController('lookups')
 export class PortalLookupsController {
   constructor(private readonly lookups: LookupsView) {}

@@ -38,7 +38,7 @@ import { operationJson } from './operations.view.js';
 const DECISIONS = { approve: approveOperation, reject: rejectOperation, confirm: confirmOperation };
 export type DecisionKind = keyof typeof DECISIONS;
 
-/** Records and executes the operations of operators, and records the decisions of second persons (admin-api.md 4). */
+/** Records and executes operations, and records the decisions of second persons (admin-api.md 4). */
 @Injectable()
 export class OperationsService extends Operations {
   constructor(
@@ -70,12 +70,12 @@ export class OperationsService extends Operations {
       return this.proceed(state);
     }
     const facts = await this.toFacts(id, command, request);
-    // The end of the operation depends on the clock.
+    // The deadline depends on this process's clock.
     if (facts.expires_at !== null) await this.clockCheck.require();
     const recorded = await this.execution.record(id, (current) => requestOperation(facts, current));
     failpoint('operation.requested');
     return this.proceed(recorded).catch((error: unknown) => {
-      // A changed subject gets the same response before and after the operation is recorded.
+      // A changed subject gets the same response whether or not the operation was recorded.
       if (error instanceof SubjectChanged && request.revision !== null)
         throw otherRevision(this.definitions.of(command));
       throw error;
@@ -89,7 +89,6 @@ export class OperationsService extends Operations {
     throw new IdempotencyKeyExpired(`the Idempotency-Key belongs to an operation that is ${phase}`);
   }
 
-  /** Throws `not_found`, `precondition_failed`, and the errors of the handler's `check`. */
   private async toFacts(id: string, command: AnyCommand, request: OperationRequest): Promise<Requested> {
     const { requester, revision: read } = request;
     const definition = this.definitions.of(command);
@@ -116,13 +115,10 @@ export class OperationsService extends Operations {
   }
 
   /**
-   * Records the decision, and executes an approved operation. Rejecting one's own operation withdraws it. A
-   * repeat after a crash has the same `decisionId`, and the same outcome.
-   *
-   * Throws `unavailable` while this process's clock is wrong, and `not_found`. Throws `forbidden` for an approval or
-   * confirmation of the caller's own operation or without its scopes. Throws `invalid_transition` for a decided or
-   * lapsed operation. It also does if the operation fails: its subject changed, its requester lost the right, or its
-   * execution threw.
+   * Records the decision, and executes an approved operation. A repeat has the same `decisionId` and outcome.
+   * Throws `forbidden` for an approval or confirmation of the caller's own operation or without its scopes.
+   * Throws `invalid_transition` for a decided or lapsed operation, and if the execution fails. Throws
+   * `unavailable` while this process's clock is wrong, and `not_found`.
    */
   async decide(
     decision: DecisionKind,
@@ -143,17 +139,14 @@ export class OperationsService extends Operations {
     });
   }
 
-  /** Lapses a pending operation past its deadline; changes no other. Throws `unavailable` as {@link decide} does. */
+  /** Lapses a pending operation past its deadline. Throws `unavailable` if this process's clock is wrong. */
   async lapse(id: string): Promise<ExistingOperation> {
     await this.clockCheck.require();
     const lapsed = { operation_id: id, at: timestamp(this.clock) };
     return this.execution.record(id, (current) => lapseOperation(lapsed, current));
   }
 
-  /**
-   * Records a decision. Requires the current scopes of the caller and, for an approval, of the requester, because
-   * roles change. A withdrawal needs no scope.
-   */
+  /** Records a decision after a check of the present scopes of caller and requester, because roles change. */
   private async record(
     decision: DecisionKind,
     id: string,
@@ -181,10 +174,7 @@ export class OperationsService extends Operations {
     return state;
   }
 
-  /**
-   * Returns the reason the person may no longer act, or null. Read from events, because the caches of keys and sessions
-   * lag.
-   */
+  /** Returns the reason the person may no longer act, or null. Reads events, because caches lag. */
   private async lostBy(operatorId: string | null, scopes: readonly string[]): Promise<string | null> {
     if (operatorId === null) return null;
     const now = await this.operators.findScopes(operatorId);
@@ -196,7 +186,7 @@ export class OperationsService extends Operations {
   private async requireRequester(facts: Requested): Promise<void> {
     const { requested_by } = facts;
     const command = this.definitions.commandOf(facts);
-    // The request itself was checked with its credential.
+    // The requester's credential was checked with the request.
     const requester = { operatorId: requested_by.operator_id, credentialId: null };
     const isOwn = await this.definitions.isOwn(command, requester);
     const scopes = await this.definitions.findScopes(command, isOwn);
@@ -221,7 +211,7 @@ function toPerson({ operatorId, name, role, credentialId, address, sessionId }: 
   return sessionId ? { ...person, session_id: sessionId } : person;
 }
 
-/** Throws `not_found` for the subject of another merchant, `forbidden` for a subject of none (admin-api.md 1). */
+/** Throws `not_found` for another merchant's subject, `forbidden` for one of no merchant (admin-api.md 1). */
 function requireMerchant({ merchants }: Requester, merchantId: string | null, subject: string): void {
   if (merchantId !== null) requireReach({ merchants }, merchantId, toTitle({ subject }));
   else if (merchants !== null)

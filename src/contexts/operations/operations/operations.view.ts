@@ -32,7 +32,6 @@ const overdueConfirmations = new Gauge({
   registers,
 });
 
-/** The subscription that a list waits for. */
 export const OPERATION_VIEWS = subscriptionName('operations.views');
 
 export const operationViews: SubscriptionDefinition = {
@@ -90,7 +89,7 @@ export class OperationsQuery extends ListParameters {
 export class OperationsView {
   constructor(private readonly database: Database) {}
 
-  /** Newest first. `merchants`: the owners of the subjects; null: all. */
+  /** Returns a page, newest first. `merchants` are the owners of the subjects; null means all. */
   async page(merchants: readonly string[] | null, filter: OperationsQuery) {
     const where = {
       'status = ?': filter.status,

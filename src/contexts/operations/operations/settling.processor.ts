@@ -17,7 +17,7 @@ import type { Definitions } from './definitions.service.js';
 import { OperationsService } from './operations.service.js';
 import { Execution } from './execution.service.js';
 
-/** The kind of work that executes or lapses operations left by a killed process; also the name of its saga. */
+/** The kind of the settling work, and the name of its saga. */
 const SETTLING = subscriptionName('operations.settling');
 
 /** The time after which the process that recorded an operation counts as dead. */
@@ -78,7 +78,7 @@ export class SettlingProcessor {
   }
 }
 
-/** Schedules the {@link SettlingProcessor} for each operation. */
+/** Schedules the SettlingProcessor for each operation. */
 export function settlingSaga(definitions: Pick<Definitions, 'named'>, wake: () => void) {
   return subscriptionOf<OperationEvent>({
     name: SETTLING,

@@ -17,7 +17,7 @@ const MAX_CHARACTERS = 255;
 class SearchParameters {
   @Field(
     text({ minLength: 1, maxLength: MAX_CHARACTERS }, (value) => {
-      // PostgreSQL stores neither.
+      // PostgreSQL stores neither NUL characters nor lone surrogates.
       if (/[\0\p{Cs}]/u.test(value)) return new Fault('must not contain control characters');
       const length = [...tidy(value)].length;
       return length < 1 || length > MAX_CHARACTERS

@@ -83,7 +83,7 @@ export class SystemStatus implements OnModuleInit {
     );
     const events = new Map(counted);
     return lags.map(({ name, position, ageMs }) => {
-      // A newer process may have passed the event at which an older one waits.
+      // A newer process may have passed the event at which an older one is halted.
       const waits = halted.filter(
         (each) => each.name === name && comparePositions(each.position, position) > 0,
       );

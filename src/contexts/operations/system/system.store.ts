@@ -31,7 +31,7 @@ const EVERY_MS = 3000;
 /** The age of a heartbeat after which a process counts as dead. */
 const DEAD_AFTER_SECONDS = 60;
 
-/** The processes of the service, in `platform.processes`, and their due work, in `work.items`. Reports this process to the others. */
+/** Reads processes (`platform.processes`) and due work (`work.items`), and reports this process to others. */
 @Injectable()
 export class SystemTables implements OnApplicationShutdown {
   private readonly id = randomUUID();
@@ -68,7 +68,6 @@ export class SystemTables implements OnApplicationShutdown {
     );
   }
 
-  /** Returns live processes, the oldest first. */
   async alive(): Promise<readonly ProcessRow[]> {
     return this.database.query<ProcessRow>(
       `select process_id as id, version, roles, started_at, round(clock_skew_ms)::float8 as clock_skew_ms, facts
@@ -77,7 +76,6 @@ export class SystemTables implements OnApplicationShutdown {
     );
   }
 
-  /** Counts due items by kind. */
   async backlogs(): Promise<readonly BacklogState[]> {
     // A skip scan of the primary key finds the kinds: a backlog may have millions of rows.
     const rows = await this.database.query<{ name: string; due: number; oldest_at: Date | null }>(

@@ -12,10 +12,9 @@ const SWEEP_MS = 2000;
 const BATCH = 100;
 
 /**
- * Completes the deactivation of users without a pending payout, by the read model of payouts. Reports check the
- * revision of the user's stream. So after the start of a deactivation no payout is added, and the number of pending
- * ones only falls. On a store without atomic commits, a payout whose intent precedes the start may follow until its
- * stream is fenced.
+ * Completes the deactivation of users without a pending payout in the read model. A report checks the
+ * revision of the user's stream, so no payout is added after the start of a deactivation. On a store without
+ * atomic commits, a payout announced before the start may follow until its stream is fenced.
  */
 @Injectable()
 export class Deactivations {
@@ -33,10 +32,10 @@ export class Deactivations {
     let after: string | null = null;
     do {
       users = await this.settled(BATCH, after);
-      // Two processes may complete the same user: the decision is written once.
+      // Two processes may complete the same user, but the decision is written once.
       for (const userId of users)
         await this.complete(userId).catch((error: unknown) => {
-          // A payout that is reported and not counted yet is an ordinary delay.
+          // A payout that was reported but not counted yet is an ordinary delay.
           const level = error instanceof DomainError ? 'debug' : 'warn';
           this.logger[level]({ msg: 'deactivation waiting', user_id: userId, err: error });
         });
@@ -44,18 +43,14 @@ export class Deactivations {
     } while (users.length === BATCH);
   }
 
-  /** Throws as {@link CompleteDeactivation} does. */
   async complete(userId: string): Promise<void> {
-    // The read model is read first: a start of the deactivation in it is also in the user's state.
+    // The read model is read before the user, whose state then includes the start of the deactivation.
     const counted = await this.find(userId);
     const isCounted = counted !== null && (counted.pending > 0 || (await this.giveUp(counted.intended)));
     await this.commandBus.execute(new CompleteDeactivation(userId, isCounted ? counted.pending : null));
   }
 
-  /**
-   * Returns the number of pending payouts and the announced payouts that are not reported (none on an atomic store).
-   * Returns null until the read model has the start of the user's deactivation.
-   */
+  /** Returns pending and announced payouts; null until the read model has the start of the deactivation. */
   async find(userId: string): Promise<{ readonly pending: number; readonly intended: string[] } | null> {
     const [row] = await this.database.query<{ pending: number; intended: string[] }>(
       `select (select count(*)::int from payouts.payouts where user_id = $1 and status = 0) as pending,
@@ -66,7 +61,7 @@ export class Deactivations {
     return row ?? null;
   }
 
-  /** Returns up to `limit` users in deactivation without a pending payout, in the order of ids from `after`. */
+  /** Returns up to `limit` deactivating users without a pending payout, in the order of ids from `after`. */
   async settled(limit: number, after: string | null): Promise<readonly string[]> {
     const rows = await this.database.query<{ user_id: string }>(
       `select user_id from payouts.balances
@@ -77,7 +72,7 @@ export class Deactivations {
     return rows.map(({ user_id }) => user_id);
   }
 
-  /** Fences announced payouts, which can then never be reported (ADR 103). Returns false when one is reported. */
+  /** Fences announced payouts, so that they can never be reported (ADR 103). False if one is reported. */
   private async giveUp(intended: readonly string[]): Promise<boolean> {
     for (const payoutId of intended) {
       const stream = `${PAYOUT_CATEGORY}-${payoutId}`;

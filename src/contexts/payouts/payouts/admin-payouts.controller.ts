@@ -113,7 +113,6 @@ export class AdminPayoutsController {
     return new Disclosure([merchantId], async () => ({ evidence: await this.evidence.of(merchantId, id) }));
   }
 
-  /** Throws `not_found`. */
   private async find(id: string): Promise<PayoutJson> {
     const found = await this.payouts.find(null, id);
     if (found === null) throw DomainError.notFound('Payout');
@@ -121,7 +120,7 @@ export class AdminPayoutsController {
   }
 }
 
-/** Adds two members to the payout of the merchant API, without parsing its text. */
+/** Adds two members to the JSON text of the merchant API without parsing it. */
 function adminJson({ id, merchant_id, body }: PayoutJson, checks: ReadonlyMap<string, LastCheck>): string {
   return `${body.slice(0, -1)},"merchant_id":"${merchant_id}","check":${JSON.stringify(checks.get(id))}}`;
 }

@@ -4,7 +4,7 @@ import { historyRules, onlyOnce } from '../../../kernel/history-rules.js';
 import { PAYOUT_INTENDED, type PayoutIntent } from './payout-events.js';
 import { expire, payout, readPayoutAmount, receive, report, type PayoutState } from './payout.js';
 
-/** The rules of one payout, for audits. Its user, its transfer and its evidence are checked across streams. */
+/** The rules of one payout, for audits. Rules across streams cover its user, transfer and evidence. */
 export const payoutHistory = historyRules(
   payout,
   {

@@ -23,7 +23,7 @@ export type PayoutReported = DomainEvent<
   PayoutFacts & { readonly created_at: string; readonly expires_at: string }
 >;
 
-/** The transfer is on the chain, exact and confirmed, and belongs to no other payout. Final. No v1 was released. */
+/** The transfer is on the chain, exact and confirmed, and of no other payout. Final. No v1 was released. */
 export type PayoutReceived = DomainEvent<
   'payout.received.v2',
   PayoutFacts &
@@ -34,28 +34,28 @@ export type PayoutReceived = DomainEvent<
     }
 >;
 
-/** The observation of a transfer by one check, from the response of a node: the evidence of a payout (ADR 122). */
+/** The observation of a transfer in the response of a node: the evidence of a payout (ADR 122). */
 export interface TransferSighting {
   /** The place of the Transfer log among the logs of its transaction, from 0. */
   readonly log_index: number;
   readonly block_number: number;
-  /** Lower case, as all hashes and addresses here. */
+  /** The hash in lower case, like all hashes and addresses here. */
   readonly block_hash: string;
   /** The time of the block by its own header, ISO 8601. */
   readonly block_time: string;
-  /** The number of blocks from that of the transfer to the newest one of the check, both included. */
+  /** The number of blocks from that of the transfer to the newest, both included. */
   readonly confirmations: number;
   /** The contract that wrote the log. */
   readonly token: string;
   readonly from: string;
   readonly to: string;
-  /** Minor units, a decimal integer. */
+  /** The amount in minor units, a decimal integer. */
   readonly value: string;
-  /** The SHA-256 of the receipt as the node sent it, in hex. `payouts.receipts` stores receipts up to 256 KiB. */
+  /** The SHA-256 of the receipt in hex. `payouts.receipts` stores receipts up to 256 KiB. */
   readonly receipt_sha256: string;
 }
 
-/** The window ended without the transfer. Final. The merchant sees `reason`. */
+/** The window ended without the transfer. Final. The merchant receives `reason`. */
 export type PayoutExpired = DomainEvent<
   'payout.expired.v1',
   PayoutFacts & {
@@ -66,10 +66,7 @@ export type PayoutExpired = DomainEvent<
   }
 >;
 
-/**
- * A payout of the user may be reported soon. Only on a store without atomic commits (ADR 103), in the stream
- * `payout_intent-<payout_id>`.
- */
+/** A payout may be reported soon, in `payout_intent-<payout_id>`. Only without atomic commits (ADR 103). */
 export const PAYOUT_INTENDED = 'payout.intended.v1';
 export interface PayoutIntent {
   readonly payout_id: string;
@@ -84,22 +81,17 @@ export const PAYOUT_EXPIRED = 'payout.expired.v1';
 
 export const PAYOUT_EVENTS = [PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
 
-/** The stream category of payouts: a payout's stream is `payout-<payout_id>`. */
 export const PAYOUT_CATEGORY = 'payout';
 
 const HASH = /^(?:0x)?([0-9a-f]{64})$/i;
 
-/**
- * Normalises a hash for comparisons: lower case, with `0x`. Other texts lose invisible characters and surrounding spaces
- * (contract.md 9.4).
- */
+/** Normalises a hash to lower case with `0x`, and tidies other texts (contract.md 9.4). */
 export function comparableHash(transactionHash: string): string {
   const bare = tidy(transactionHash);
   const [, digits] = HASH.exec(bare) ?? [];
   return digits === undefined ? bare : `0x${digits.toLowerCase()}`;
 }
 
-/** Checks the syntax of a transaction hash, in any form. */
 export function isHash(transactionHash: string): boolean {
   return HASH.test(tidy(transactionHash));
 }

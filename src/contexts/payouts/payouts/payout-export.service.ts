@@ -9,7 +9,6 @@ const RETRY_SECONDS = 5;
 
 const COLUMNS = ['id', 'user_id', 'amount', 'currency_code', 'status', 'transaction_hash', 'reason'] as const;
 
-/** The export formats by media type. `line` formats the JSON of a payout. */
 const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (body: string) => string }>> =
   {
     'application/x-ndjson': { head: '', line: (body) => `${oneLine(body)}\n` },
@@ -18,14 +17,14 @@ const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (
 
 export const EXPORT_TYPES = Object.keys(FORMATS);
 
-/** Exports and totals of whole lists (contract.md 9.7). A merchant may have one at a time, because each reads all rows. */
+/** Exports and totals (contract.md 9.7). Each reads all rows, so a merchant may have one at a time. */
 @Injectable()
 export class PayoutExport {
   private readonly running = new Set<string>();
 
   constructor(private readonly payouts: PayoutsView) {}
 
-  /** Streams as fast as the client reads. Throws `rate_limited` during another export of the merchant. */
+  /** Streams as fast as the client reads. Throws `rate_limited` during another export or total. */
   start(type: string, merchantId: string, filter: PayoutFilter): StreamableFile {
     this.reserve(merchantId);
     const pages = { ...filter, page_size: Math.min(ROWS, filter.page_size) };
@@ -34,7 +33,6 @@ export class PayoutExport {
     return new StreamableFile(body, { type: `${type}; charset=utf-8` });
   }
 
-  /** Throws `rate_limited` as {@link start} does. */
   async totals(merchantId: string, filter: PayoutFilter): Promise<PayoutTotals> {
     this.reserve(merchantId);
     return this.payouts.totals(merchantId, filter).finally(() => this.running.delete(merchantId));

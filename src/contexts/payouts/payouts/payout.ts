@@ -13,7 +13,7 @@ import {
   type TransferSighting,
 } from './payout-events.js';
 
-/** A payout from the merchant's report to its one outcome (contract.md 9.8). */
+/** A payout from the report to its one outcome (contract.md 9.8). */
 export type PayoutState =
   | { readonly status: 'unreported' }
   | (Reported & { readonly status: 'pending' })
@@ -57,9 +57,8 @@ export function readPayoutAmount(value: unknown): string | Fault {
 }
 
 /**
- * Reports a transfer to `payee`, also to one in onboarding, because the money has moved. A repeat of the same report
- * changes nothing at any time. Another report under its id throws `validation_failed`, or IdempotencyKeyExpired once the
- * response to the first one is deleted.
+ * Reports a transfer to `payee`, even in onboarding, because the money has moved. Repeats change nothing.
+ * Another report with the id throws `validation_failed`, or IdempotencyKeyExpired without a stored response.
  */
 export function report(
   data: PayoutReported['data'],
@@ -84,7 +83,6 @@ export function report(
   return [{ type: 'payout.reported.v1', data }];
 }
 
-/** Receives a pending payout; changes no other. */
 export function receive(
   { evidence, at }: { readonly evidence: TransferSighting; readonly at: string },
   state: PayoutState,
@@ -96,7 +94,7 @@ export function receive(
   return [{ type: 'payout.received.v2', data: { ...facts, log_index, block_number, ...times, ...seen } }];
 }
 
-/** Expires a pending payout whose window is over, or any pending one if `early`; changes no other. */
+/** Expires a pending payout when its window is over, or at any time if `early`. */
 export function expire(
   { reason, at, early }: { readonly reason: string; readonly at: string; readonly early?: true | undefined },
   state: PayoutState,
@@ -111,17 +109,14 @@ export function expire(
 export type Report = Pick<PayoutFacts, (typeof REPORTED)[number]>;
 const REPORTED = ['merchant_id', 'user_id', 'amount', 'transaction_hash', 'custom_metadata'] as const;
 
-/** Returns the response to a report: a pending payout, also for a repeat after the outcome. */
+/** Returns a pending payout, also for a repeat of the report after the outcome. */
 export function responseTo(state: PayoutState): string {
   if (state.status === 'unreported') throw new Error('the payout is unreported and has no response');
   const json = payoutJsonBeforeTime(state.reported, 'pending', null);
   return `{"payout":${json},"created_at":"${state.reported.created_at}"}}`;
 }
 
-/**
- * Returns the JSON of a payout in the API (contract.md 9) without its last member `created_at`, which an expiry event
- * lacks. The metadata is not parsed. `reason` is null unless the payout expired.
- */
+/** Returns the JSON of a payout (contract.md 9) without `created_at`, which an expiry event lacks. */
 export function payoutJsonBeforeTime(
   facts: PayoutFacts,
   status: Exclude<PayoutState['status'], 'unreported'>,

@@ -18,14 +18,13 @@ import {
   type PayoutIntent,
 } from './payout-events.js';
 
-/** The projection of payouts and balances, for which requests wait to read their own writes. */
+/** The projection of payouts and balances. Requests wait for it, so that they read their own writes. */
 export const PAYOUT_VIEWS = subscriptionName('payouts.views');
 
 /** The values of `payouts.payouts.status`, by the status of the API. */
 export const STATUS = { pending: 0, received: 1, expired: 2 } as const;
 export type Status = keyof typeof STATUS;
 
-/** The projection of payouts and balances, both in one transaction per batch. */
 export const payoutViews: ReadModel = {
   name: PAYOUT_VIEWS,
   events: [
@@ -41,7 +40,7 @@ export const payoutViews: ReadModel = {
   tables: { schema: 'payouts', names: ['payouts', 'balances', 'payout_intents'] },
 };
 
-/** Applies events with one statement per kind of row. Repeated events change no row and so no total. */
+/** Applies events with one statement per kind of row. A repeated event changes no row or total. */
 export async function applyPayoutEvents(
   events: readonly RecordedEvent[],
   tx: PoolClient,
@@ -52,12 +51,12 @@ export async function applyPayoutEvents(
   const { reported, outcomes } = changes;
   await recordUsers(changes, tx, schema);
   const rows = [...reported.values()];
-  // Payouts of a repeated batch may be stored already, as pending.
+  // A repeated batch may have stored its payouts already, as pending.
   if ((await insertPayouts(rows, tx, schema)) === rows.length) for (const { id } of rows) outcomes.delete(id);
   await settlePayouts([...outcomes.values()], tx, schema);
 }
 
-/** A separator that JSON always escapes. Joined texts cost less than an array of quoted ones. */
+/** A separator that JSON always escapes. A joined text costs less than an array of quoted ones. */
 const SEPARATOR = '\u001e';
 
 async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema: string): Promise<number> {
@@ -144,10 +143,10 @@ type PayoutEnd = Pick<PayoutRow, 'id' | 'status' | 'logIndex' | 'bodyBeforeTime'
 
 /** The changes of a batch of events. A payout that is reported and ended within it is one row. */
 class Changes {
-  /** Merchants by user. */
+  /** The merchants by user. */
   readonly users = new Map<string, string>();
   readonly deactivating = new Map<string, boolean>();
-  /** Users by payout. */
+  /** The users by payout. */
   readonly intents = new Map<string, string>();
   readonly reported = new Map<string, PayoutRow>();
   /** The first outcomes, also of payouts in `reported`. */
@@ -205,7 +204,7 @@ function end({ reported, outcomes }: Changes, id: string, outcome: Omit<PayoutEn
   Object.assign(reported.get(id) ?? {}, outcome);
 }
 
-/** Stores users and intents. Deletes the intents of deactivated users, who get no payouts. */
+/** Stores users and intents. Deletes the intents of deactivated users, who receive no payouts. */
 async function recordUsers(
   { users, deactivating, intents }: Changes,
   tx: PoolClient,
@@ -237,7 +236,6 @@ async function recordUsers(
     );
 }
 
-/** Returns the SQL that appends `created_at` to the JSON text of a payout. */
 function bodySql(bodyBeforeTime: string, createdAt: string): string {
   const time = `to_char(${createdAt} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
   return `${bodyBeforeTime} || ',"created_at":"' || ${time} || '"}'`;
@@ -250,7 +248,6 @@ interface BalanceRow {
   readonly pending: string;
 }
 
-/** Passes every stored balance to `read`. */
 export function readBalances(query: CheckedTables['query'], read: (row: BalanceRow) => void): Promise<void> {
   return everyRow<BalanceRow>(
     query,

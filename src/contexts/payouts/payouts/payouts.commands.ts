@@ -18,7 +18,7 @@ import { payoutsConfig, type PayoutsConfig } from '../payouts.config.js';
 /** The limit of cached users, some 200 bytes each. */
 const MAX_USERS = 50_000;
 
-/** The cache of payees. An entry may be stale: the commit checks its revision, and a conflict loads it again. */
+/** The cache of payees. A stale entry fails the revision check of the commit and is loaded again. */
 @Injectable()
 export class PayeeCache {
   private readonly known = new LRUCache<string, Loaded<Payee>>(upTo(MAX_USERS));
@@ -44,10 +44,7 @@ export class PayeeCache {
   }
 }
 
-/**
- * Reports a payout and returns the JSON text of the response. Throws `not_found` for users of other merchants and
- * `invalid_transition` for users in deactivation.
- */
+/** Throws `not_found` for users of other merchants, `invalid_transition` for users in deactivation. */
 export class ReportPayout extends Command<string> {
   constructor(
     readonly report: Report,
@@ -58,7 +55,7 @@ export class ReportPayout extends Command<string> {
   }
 }
 
-/** The hot path: one commit and no read, as long as the user is cached and unchanged. */
+/** The hot path: one commit without a read while the user is cached and unchanged. */
 @CommandHandler(ReportPayout)
 export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
   constructor(

@@ -40,7 +40,7 @@ const ExportType = fromRequest(({ headers }): string | null => {
   return EXPORT_TYPES.find((type) => type === first.trim()) ?? null;
 });
 
-/** The routes of a merchant's payouts (contract.md 9). The JSON of payouts is not parsed between table and response. */
+/** The payout routes of a merchant (contract.md 9). The stored JSON is sent without parsing. */
 @Controller('merchants/v1/payouts')
 export class PayoutsController {
   constructor(
@@ -179,7 +179,7 @@ export class BalanceController {
   ): Promise<BalanceResponse> {
     const balance = await this.payouts.findBalance(merchantId, userId);
     if (balance !== null) return { balance };
-    // Creating a user does not wait for this read model, so that a missing user may be new.
+    // A new user may be missing, because its creation does not wait for this read model.
     const { state } = await this.payees.get(userId);
     if (state.accountState === 'unknown' || state.merchantId !== merchantId)
       throw DomainError.notFound('User');

@@ -14,7 +14,6 @@ export const STATUSES = Object.keys(STATUS) as Status[];
 const HASH_MAX_LENGTH = 255;
 /** The maximum depth of `custom_metadata`. The object itself is level 1. */
 const METADATA_MAX_DEPTH = 32;
-/** The maximum size of the JSON text of `custom_metadata`. */
 const METADATA_MAX_BYTES = 16_384;
 
 function readHash(hash: string): string | Fault {
@@ -23,7 +22,7 @@ function readHash(hash: string): string | Fault {
   return CONTROL_CHARACTERS.test(hash) ? new Fault('must not contain control characters') : hash;
 }
 
-/** A hash in a query, without the invisible characters that copying may add. */
+/** A hash in a query. Invisible characters, which copying may add, are removed. */
 export const hashFilter = text({ minLength: 1, maxLength: HASH_MAX_LENGTH }, (hash) => readHash(tidy(hash)));
 
 /** The exact JSON text of an object. */
@@ -64,7 +63,7 @@ class ReportPayoutFields {
 
 /** The body of POST /merchants/v1/payouts/report (contract.md 9). */
 export class ReportPayoutBody {
-  /** A text that is not a UUID names no user: 404. */
+  /** The id of a user. The response to a text that is not a UUID is 404. */
   @Field(text(UUID)) user_id!: string;
   @Nested(() => ReportPayoutFields) payout!: ReportPayoutFields;
 }

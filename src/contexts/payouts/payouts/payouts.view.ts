@@ -21,7 +21,7 @@ import { STATUS, type Status } from './payouts-projection.view.js';
 export interface PayoutFilter extends CreatedDays, KeysetPage {
   readonly user_id?: string | undefined;
   readonly status?: Status | undefined;
-  /** The hash in any form. */
+  /** The hash, not normalised. */
   readonly transaction_hash?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export class PayoutsView {
     return row ?? null;
   }
 
-  /** Returns the running totals of a user; null when the projection has no such user of the merchant. */
+  /** Returns the running totals of a user; null if the projection lacks that user of the merchant. */
   async findBalance(merchantId: string, userId: string): Promise<Balance | null> {
     const [row] = await this.database.query<{ confirmed: string; pending: string }>(
       'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
@@ -54,7 +54,6 @@ export class PayoutsView {
     return row === undefined ? null : toFigures(BigInt(row.confirmed), BigInt(row.pending));
   }
 
-  /** Returns the JSON text of a page of a merchant, newest first. */
   async page(merchantId: string, filter: PayoutFilter, totals?: PayoutTotals): Promise<string> {
     const { bodies, next_cursor } = await bodyPage(this.database, toList([merchantId], filter), filter);
     const added = totals === undefined ? '' : `,"totals":${JSON.stringify(totals)}`;
@@ -69,7 +68,6 @@ export class PayoutsView {
     );
   }
 
-  /** Finds payouts by id or transaction hash. */
   @Searches('payouts:read')
   async search({ text, uuid, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
     const byId = uuid === null ? null : await this.find(null, uuid);
@@ -95,7 +93,6 @@ export class PayoutsView {
     return { pending: of('pending'), received: of('received'), expired: of('expired') };
   }
 
-  /** Yields the JSON of all matching payouts, `page_size` at a time. */
   async *bodies(merchantId: string, filter: PayoutFilter): AsyncGenerator<readonly string[]> {
     let { page_cursor } = filter;
     do {
@@ -108,7 +105,7 @@ export class PayoutsView {
 
 export const PAYOUT_COLUMNS = 'id, merchant_id, body';
 
-/** Returns the list for a filter, in a form that uses an index. A transaction has few payouts. */
+/** Builds a list that uses an index. A transaction has few payouts, so its filter needs no lanes. */
 function toList(merchants: readonly string[] | null, filter: PayoutFilter): Omit<List, 'columns'> {
   const { user_id, status, transaction_hash, created_from, created_to } = filter;
   const created = inDays('created_at', created_from, created_to);

@@ -10,11 +10,10 @@ import { ChainUnavailable, type ChainObservation, type TransactionRequest } from
 import type { TransactionReceipt } from './verification.js';
 import { readLargeTransaction, readPlace, readReceipt, readWholeReceipt } from './receipt.adapter.js';
 
-/** The form of an EVM hash. A node refuses any other text with an error. */
+/** The form of an EVM hash. A node rejects any other text. */
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
 const MAX_LARGE = 10_000;
 const MAX_GROUPS = 8;
-/** The timeout of a batch. A transaction that is requested separately may take longer. */
 const BATCH_TIMEOUT_MS = 3000;
 const SEPARATE_TIMEOUT_MS = 5000;
 
@@ -25,12 +24,11 @@ interface ChainNodeOptions extends NodeRules {
 
 type Receipts = Map<string, TransactionReceipt | null>;
 
-/** One node of the chain. Methods but {@link facts} throw {@link ChainUnavailable} when it cannot be relied on. */
+/** One node of the chain. Methods other than {@link facts} throw {@link ChainUnavailable}. */
 export class ChainNode {
   private readonly node: JsonRpcNode;
-  /** The name in logs: the rest of the URL may contain credentials. */
+  /** The name in logs, because the rest of the URL may contain credentials. */
   private readonly host: string;
-  /** The last head of {@link facts}. */
   private newest: Block | null = null;
   private readonly large = new LRUCache<string, true>(upTo(MAX_LARGE));
 
@@ -50,8 +48,8 @@ export class ChainNode {
   }
 
   /**
-   * Returns an observation on which outcomes may rest. Two methods agree on each missing transaction. Each receipt is
-   * of the canonical block at its height, and both heads are still canonical afterwards.
+   * Returns an observation that is safe for outcomes. Two methods agree on each missing transaction. All
+   * receipts are in canonical blocks, and both heads are canonical afterwards.
    */
   async confirm(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation> {
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
@@ -97,10 +95,7 @@ export class ChainNode {
     await this.node.close();
   }
 
-  /**
-   * Reads receipts, and the reasons for missing ones. Large and refused receipts are read only if `separately`,
-   * because they may be slow.
-   */
+  /** Reads large and refused receipts only if `separately`, because they may be slow. */
   private async readReceipts(
     requested: readonly TransactionRequest[],
     separately: boolean,
@@ -148,7 +143,7 @@ export class ChainNode {
     return { receipts, refusals: [...refusals] };
   }
 
-  /** Reads the whole receipts of partial ones with a transfer, because a payout is confirmed by the place of a log. */
+  /** Replaces partial receipts by whole ones, because the place of its log identifies a transfer. */
   private async completeLarge(receipts: Receipts): Promise<void> {
     for (const [hash, receipt] of receipts) {
       if (receipt?.partial !== true || receipt.transfers.length === 0) continue;
@@ -170,7 +165,7 @@ export class ChainNode {
     });
   }
 
-  /** Removes receipts of blocks that are not canonical, or later than the head, and adds the block time to the others. */
+  /** Removes receipts in blocks that are not canonical or after the head. Adds the block time to others. */
   private async keepCanonical(receipts: Receipts, head: Block): Promise<void> {
     const found = [...receipts].flatMap(([hash, receipt]) => (receipt === null ? [] : [{ hash, receipt }]));
     const blocks = await blocksAt(this.node, [...new Set(found.map(({ receipt }) => receipt.blockNumber))]);
@@ -182,7 +177,7 @@ export class ChainNode {
   }
 }
 
-/** Groups requests by merchant, so that no merchant delays another. Above MAX_GROUPS all share one group. */
+/** Groups requests by merchant, so that no merchant delays another. All share one group above MAX_GROUPS. */
 function toGroups(requested: readonly TransactionRequest[]): readonly (readonly TransactionRequest[])[] {
   const groups = new Map<string | undefined, TransactionRequest[]>();
   for (const each of requested) {

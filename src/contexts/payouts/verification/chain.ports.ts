@@ -4,9 +4,9 @@ import type { TransactionReceipt } from './verification.js';
 export interface TransactionRequest {
   /** An EVM hash is in lower case. */
   readonly hash: string;
-  /** The possible recipients, by which the logs of a transaction with a large receipt are filtered. */
+  /** The possible recipients, which filter the logs of a transaction with a large receipt. */
   readonly wallets: readonly string[];
-  /** The merchant. Where possible, transactions of different merchants are in separate batches. */
+  /** The merchant. Transactions of different merchants are in separate batches where possible. */
   readonly group?: string;
 }
 
@@ -16,7 +16,7 @@ interface ExpectedTransaction {
   readonly merchantId?: string;
 }
 
-/** Returns one request per transaction, with all of its wallets. Transactions without a wallet are omitted. */
+/** Returns one request per transaction, with all of its wallets. Omits transactions without a wallet. */
 export function requestedTransactions(
   expected: readonly ExpectedTransaction[],
 ): readonly TransactionRequest[] {
@@ -32,9 +32,8 @@ export function requestedTransactions(
 }
 
 export interface ChainObservation extends ChainHeads {
-  /** The host of the node that was read. */
   readonly node: string;
-  /** The receipts by hash; null when no block has the transaction. Hashes without a usable response are missing. */
+  /** The receipts by hash; null if no block has the transaction, absent without a usable response. */
   readonly receipts: ReadonlyMap<string, TransactionReceipt | null>;
   /** The reasons for missing hashes, for the log. */
   readonly refusals: readonly string[];
@@ -42,27 +41,24 @@ export interface ChainObservation extends ChainHeads {
 
 export interface ChainReader {
   /**
-   * Reads transactions in batches; `separately` sends one request for each, so that none delays another. Throws
-   * {@link ChainUnavailable} when each node is unavailable, on another chain, limiting the rate or stalled.
+   * Reads transactions in batches or, if `separately`, one per request so that none delays another. Throws
+   * {@link ChainUnavailable} if each node is unavailable, stalled, on another chain or limiting the rate.
    */
   read(
     requested: readonly TransactionRequest[],
     options?: { readonly separately?: boolean },
   ): Promise<ChainObservation>;
-  /**
-   * Returns consistent observations, on which outcomes may rest, of at least CHAIN_QUORUM nodes. Throws as
-   * {@link ChainReader.read} does.
-   */
+  /** Returns observations of at least CHAIN_QUORUM nodes, safe for outcomes. Throws as `read` does. */
   confirm(
     requested: readonly TransactionRequest[],
     options?: { readonly separately?: boolean },
   ): Promise<readonly ChainObservation[]>;
   /**
-   * Returns the reason why the contract of USDC_ADDRESS cannot be USDC, or null. Throws {@link ChainUnavailable} while no
-   * node returns the contract; until then the other methods throw it too.
+   * Returns the reason why USDC_ADDRESS cannot be USDC, or null. Throws {@link ChainUnavailable} while no
+   * node returns the contract. Other methods throw it until the contract has been found correct.
    */
   checkToken(): Promise<string | null>;
-  /** Resolves when a node can be relied on, throws {@link ChainUnavailable} otherwise. */
+  /** Throws {@link ChainUnavailable} unless at least CHAIN_QUORUM nodes are reliable. */
   ping(): Promise<void>;
 }
 

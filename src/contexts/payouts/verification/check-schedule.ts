@@ -8,15 +8,14 @@ const CONFIRMING_MS = 30_000;
 const CLOSING_MS = 15_000;
 const NO_RESPONSE_MS = 5 * 60_000;
 /**
- * A payout is checked again when its age has grown by a quarter. This makes 16 checks in the first minute and about 80
- * in 24 h. Checks cause most of the database work of a report (docs/benchmarks.md).
+ * A payout is checked again when its age has grown by a quarter. That is 16 times in the first minute, some
+ * 80 in 24 h. Checks cause most of the database work of a report (docs/benchmarks.md).
  */
 const AGE_SHARE = 4;
 
 /**
- * Returns the milliseconds until the next check of a pending payout. The interval grows with the payout's age; the
- * end of the window cuts it short. A payout without a wallet or a hash is checked only at that end. `random` in [0,
- * 1) is the jitter of 10 %.
+ * Returns the delay in ms. It grows with the payout's age, up to the end of the window. A payout without a
+ * wallet or a hash is checked only at that end. `random` from 0 to 1 is a jitter of 10 %.
  */
 export function nextCheckDelay(input: {
   readonly ageMs: number;
@@ -34,7 +33,7 @@ export function nextCheckDelay(input: {
   return input.untilExpiryMs > 0 ? Math.min(spread, input.untilExpiryMs) : spread;
 }
 
-/** Returns the backoff after `times` further checks without a usable response, in ms: doubling to 5 minutes. */
+/** Returns the backoff in ms after `times` more checks without a usable response: up to 5 minutes. */
 export function noResponseBackoff(times: number, intervalMs: number): number {
   return Math.min(intervalMs * 2 ** Math.min(times, 20), Math.max(intervalMs, NO_RESPONSE_MS));
 }

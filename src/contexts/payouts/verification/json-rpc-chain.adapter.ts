@@ -84,7 +84,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     if (problem !== null) throw new ChainUnavailable(problem);
   }
 
-  /** Calls the last reliable node, then the others one by one while they throw {@link ChainUnavailable}. */
+  /** Calls the last reliable node, then the others in order while they throw {@link ChainUnavailable}. */
   private async first<T>(ask: (node: ChainNode) => Promise<T>): Promise<T> {
     const { nodes, current: from } = this;
     if (nodes.length === 0) throw new ChainUnavailable('no node is configured');
@@ -102,7 +102,6 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     }
   }
 
-  /** Returns at least CHAIN_QUORUM results of different nodes. */
   private async quorum<T>(ask: (node: ChainNode) => Promise<T>): Promise<readonly T[]> {
     const { chainQuorum } = this.config;
     if (chainQuorum === 1) return [await this.first(ask)];

@@ -15,15 +15,13 @@ const NO_RESPONSE_SECONDS = 600;
 /** The longest time to an outcome after the window and the two checks that let a payout expire. */
 const OUTCOME_LATE_SECONDS = 600;
 
-/** Pending payouts, with the item that schedules their checks. */
 export const PENDING_PAYOUTS = `payouts.verifications pending
   join work.items item on item.kind = '${VERIFICATION}' and item.key = pending.payout_id::text`;
 
 /**
- * A condition on {@link PENDING_PAYOUTS}: the payout stays pending until an operator acts. Its chain is not CHAIN_ID,
- * its check is late, its window is over, or no node responds about its transaction. A check is late while no process
- * begins it, or no node can be relied on. `due` of the state is the scheduled time of the check, because `due_at`
- * moves with each attempt.
+ * An SQL condition on {@link PENDING_PAYOUTS}: the payout stays pending unless an operator acts. Its chain is
+ * not CHAIN_ID, its check is late, its window is over, or no node responds about its transaction. A claimed
+ * check is late by `due` of its state, because `due_at` changes with each attempt.
  */
 export function isOverdue(settings: ChainConfig): string {
   const { expiryMarginSeconds } = chainRules(settings);
@@ -37,7 +35,6 @@ export function isOverdue(settings: ChainConfig): string {
     or ${isBefore('expires_at', 2 * expiryMarginSeconds + OUTCOME_LATE_SECONDS)}) is true`;
 }
 
-/** The pending payouts on which an operator must act. */
 @Injectable()
 export class OverduePayouts {
   constructor(
@@ -45,7 +42,7 @@ export class OverduePayouts {
     @Inject(chainConfig.KEY) private readonly config: ChainConfig,
   ) {}
 
-  /** Returns a page, by the table of pending payouts. Null merchants match any. */
+  /** Returns a page. Null `merchants` match any. */
   async rows(merchants: readonly string[] | null, filter: PayoutFilter) {
     const { user_id, status, transaction_hash, created_from, created_to } = filter;
     const where = {
@@ -58,7 +55,7 @@ export class OverduePayouts {
     };
     const list = { columns: 'payout_id as id', from: PENDING_PAYOUTS, id: 'payout_id', where };
     const { rows, next_cursor } = await listPage<{ id: string }>(this.database, list, filter);
-    // The tables differ: each follows the log separately.
+    // The tables follow the log separately, so the other table may already have the outcome of a row.
     const pending = await this.database.query<PayoutJson & Record<string, unknown>>(
       `select ${PAYOUT_COLUMNS} from payouts.payouts where id = any($1) and status = ${STATUS.pending}
        order by created_at desc, id desc`,

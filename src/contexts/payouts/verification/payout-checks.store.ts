@@ -26,7 +26,7 @@ export class PayoutCheck {
   confirmations!: number | null;
 }
 
-/** A check to be recorded. The first check of a payout has number 1. */
+/** A check to record. The first check of a payout has number 1. */
 export type NewCheck = Readonly<Omit<PayoutCheck, 'at'>> & {
   readonly payoutId: string;
   readonly number: number;
@@ -47,7 +47,7 @@ export class LastCheck {
 export const MAX_CHECKS = 50;
 export const CHECKS_KEPT_DAYS = 7;
 
-/** The finding of the latest check (`latest`) of a payout (`pending`). A text that is not a hash needs no check. */
+/** The finding of the `latest` check of a `pending` payout. A text that is not a hash needs no check. */
 const LATEST_FINDING = `case when pending.hash !~ '^0x[0-9a-f]{64}$' then 'not_a_hash' else latest.finding end`;
 
 const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -86,7 +86,6 @@ export class PayoutChecks {
       .catch((error: unknown) => this.logger.warn({ msg: 'checks of payouts not recorded', err: error }));
   }
 
-  /** Returns the last checks by the ids of payouts. */
   async latest(payoutIds: readonly string[]): Promise<ReadonlyMap<string, LastCheck>> {
     const rows = await this.database.query<LastCheck & { id: string } & Record<string, unknown>>(
       `select listed.id, ${iso('latest.at')} as last_at, ${LATEST_FINDING} as last_finding, ${iso('item.due_at')} as next_at,
@@ -102,7 +101,6 @@ export class PayoutChecks {
     return new Map(rows.map(({ id, ...check }) => [id, check]));
   }
 
-  /** Returns the checks, newest first. */
   list(payoutId: string): Promise<PayoutCheck[]> {
     return this.database.query<PayoutCheck & Record<string, unknown>>(
       `select ${iso('at')} as at, finding, node, head::float8 as head, confirmations::float8 as confirmations

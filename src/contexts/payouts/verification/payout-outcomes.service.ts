@@ -11,7 +11,7 @@ import { expire, payout, receive, type PayoutState } from '../payouts/payout.js'
 import { expiryReason } from './verification.js';
 import type { PendingPayout } from './verification-queue.store.js';
 
-/** The row of a verification, compared with the events because a writer of the database can change it. */
+/** The row of a verification. It is compared with the events, because a database writer can change it. */
 type VerifiedRow = Pick<PendingPayout, 'payoutId' | 'userId' | 'hash' | 'amountMinor'>;
 
 /**
@@ -22,7 +22,6 @@ type VerifiedRow = Pick<PendingPayout, 'payoutId' | 'userId' | 'hash' | 'amountM
  */
 type Outcome = 'written' | 'ended' | 'early' | 'row_changed';
 
-/** Writes the one outcome of each payout. */
 @Injectable()
 export class PayoutOutcomes {
   private readonly logger = new Logger(PayoutOutcomes.name);
@@ -34,9 +33,9 @@ export class PayoutOutcomes {
   ) {}
 
   /**
-   * Receives the payout by the first of these transfers that it can claim, because a transfer confirms one payout.
-   * All are of one transaction; claim and event are one commit. Returns `used` when other payouts hold all claims. On
-   * a store without atomic commits the claim comes first; a payout that expires in between keeps it.
+   * Receives the payout by the first of these transfers that it can claim. A transfer confirms one payout.
+   * Claim and event are one commit. A store without atomic commits writes the claim first, so a payout that
+   * expires in between keeps it. Returns `used` when other payouts have all claims.
    */
   async receive(row: VerifiedRow, transfers: readonly TransferSighting[]): Promise<Outcome | 'used'> {
     for (const evidence of transfers) {
@@ -59,10 +58,7 @@ export class PayoutOutcomes {
     return this.end(row, (state, at) => expire({ reason, at }, state));
   }
 
-  /**
-   * Expires a pending payout now, as if its transfer had not been found; an expired one remains. Only in the sandbox.
-   * Throws `not_found`, and `invalid_transition` for a received payout.
-   */
+  /** Expires a pending payout now (sandbox). Throws `not_found`, or `invalid_transition` if received. */
   async expireEarly(merchantId: string, payoutId: string, cause: EventMetadata): Promise<void> {
     const reason = expiryReason({ kind: 'not_found' });
     const command = { reason, at: timestamp(this.clock), early: true } as const;

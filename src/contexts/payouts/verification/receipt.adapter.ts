@@ -6,7 +6,7 @@ import type { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
 import type { RpcResponse } from '../../../platform/chain/rpc-responses.js';
 
 const HEX = /^0x[0-9a-f]+$/i;
-/** The limit of a stored receipt, some 400 logs. Of a larger one only the hash is stored. */
+/** The limit of a stored receipt, some 400 logs. Only the hash of a larger one is stored. */
 const MAX_KEPT_BYTES = 262_144;
 
 interface RawLog {
@@ -19,7 +19,7 @@ interface RawLog {
   readonly removed?: boolean;
 }
 
-/** The relevant part of an eth_getTransactionReceipt response. Some nodes return null for an empty list. */
+/** The used part of an eth_getTransactionReceipt response. Some nodes return null for an empty list. */
 interface RawReceipt {
   readonly transactionHash: string;
   readonly blockNumber: string | number;
@@ -29,7 +29,7 @@ interface RawReceipt {
   readonly logsBloom?: unknown;
 }
 
-/** Reads the transfers of one transaction from an eth_getLogs result; undefined for an unusable result. */
+/** Reads the transfers of one transaction from an eth_getLogs result; undefined for an unusable one. */
 function readTransfers(result: unknown, hash: string): readonly TransferLog[] | undefined {
   if (!Array.isArray(result) || !result.every(isLog)) return undefined;
   return result
@@ -38,7 +38,7 @@ function readTransfers(result: unknown, hash: string): readonly TransferLog[] | 
 }
 
 function parseReceipt(receipt: RawReceipt): TransactionReceipt {
-  // Some nodes repeat or omit log indexes. Their order of logs is then used as it is.
+  // Some nodes repeat or omit log indexes. The order of their logs is then used.
   const listed = receipt.logs ?? [];
   const indexes = new Set(listed.flatMap(({ logIndex }) => (isQuantity(logIndex) ? [Number(logIndex)] : [])));
   const logs =
@@ -54,8 +54,8 @@ function parseReceipt(receipt: RawReceipt): TransactionReceipt {
 }
 
 /**
- * Reads an ERC-20 transfer, which has three topics and one word of data; ERC-721 has four topics. Unlike the index of the
- * log in its block, `place` does not change in a reorganisation.
+ * Reads an ERC-20 transfer: three topics and one word of data. ERC-721 has four topics. Unlike the index of
+ * the log in its block, `place` does not change in a reorganisation.
  */
 function parseTransfer({ address, topics, data, removed }: RawLog, place: number): TransferLog[] {
   const [topic, from, to] = topics ?? [];
@@ -108,10 +108,7 @@ const MAX_BYTES = 4_194_304;
 /** The limit for the whole receipt of a transaction with a relevant transfer. */
 const RECEIPT_BYTES = 33_554_432;
 
-/**
- * Reads the block of a transaction with a large receipt, and its transfers of `token` to the wallets, filtered by the
- * node. Their places among all logs are unknown: the receipt is `partial`.
- */
+/** Reads block and transfers of a large receipt. It is `partial`: the places of its logs are unknown. */
 export async function readLargeTransaction(
   node: JsonRpcNode,
   { hash, wallets }: TransactionRequest,
@@ -128,7 +125,6 @@ export async function readLargeTransaction(
   return transfers === undefined ? undefined : { succeeded: true, partial: true, ...place, transfers };
 }
 
-/** Reads the whole receipt of a transaction with a relevant transfer, with its text. */
 export async function readWholeReceipt(
   node: JsonRpcNode,
   hash: string,
@@ -139,7 +135,7 @@ export async function readWholeReceipt(
   return readReceipt(response!, hash);
 }
 
-/** Reads a receipt, with its text where requested; null for a transaction in no block, undefined when unusable. */
+/** Returns null for a transaction in no block, undefined for an unusable response. */
 export function readReceipt(response: RpcResponse, hash: string): TransactionReceipt | null | undefined {
   if (!('result' in response)) return undefined;
   const { result, text } = response;
@@ -153,7 +149,7 @@ export function readReceipt(response: RpcResponse, hash: string): TransactionRec
   return text === undefined ? parseReceipt(result) : { ...parseReceipt(result), source: toSource(text) };
 }
 
-/** Reads the block of a transaction from an eth_getTransactionByHash response; null when it is in none. */
+/** Reads the block from an eth_getTransactionByHash response. Results are as for {@link readReceipt}. */
 export function readPlace(
   response: RpcResponse,
   hash: string,

@@ -5,12 +5,12 @@ import type { TableComparison } from '../../../platform/projections/compare-tabl
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { ReceiptSource } from './verification.js';
 
-/** The receipts of received payouts, as nodes sent them, by their SHA-256. Rows are neither changed nor deleted. */
+/** The receipts of received payouts, as nodes sent them, by SHA-256. No row is changed or deleted. */
 @Injectable()
 export class Receipts {
   constructor(private readonly database: Database) {}
 
-  /** Stores new receipts. A receipt without text is too large and omitted. */
+  /** Stores new receipts. Those without text are too large and omitted. */
   async keep(sources: readonly ReceiptSource[]): Promise<void> {
     const texts = new Map(sources.flatMap(({ sha256, text }) => (text === null ? [] : [[sha256, text]])));
     if (texts.size === 0) return;

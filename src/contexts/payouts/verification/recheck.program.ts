@@ -41,7 +41,6 @@ export function recheckProgram(program: Command, cli: CliContext): void {
     });
 }
 
-/** Opens the node of `--rpc`, or the first of CHAIN_RPC_URL. Throws ConfigError without either. */
 function openNode(config: ChainConfig, rpc: string | undefined): ChainNode {
   const given = rpc ?? config.chainRpcUrl;
   if (given === null)

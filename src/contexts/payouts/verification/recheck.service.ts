@@ -10,7 +10,7 @@ import {
   type TransactionRequest,
 } from './chain.ports.js';
 
-/** The number of calls to a node that is briefly unavailable, or reorganises during a check. */
+/** The number of attempts while a node is briefly unavailable or the chain is reorganised. */
 const TRIES = 4;
 const BETWEEN = { firstMs: 500, maxMs: 2000 };
 
@@ -20,7 +20,6 @@ interface RecheckedNode {
   blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
-/** A result to print. */
 interface Noted {
   readonly kind: Exclude<Rechecked['kind'], 'unchanged'>;
   readonly payout_id: string;
@@ -30,7 +29,7 @@ interface Noted {
 
 type Received = PayoutReceived['data'] & { readonly position: string };
 
-/** Checks every received payout against a node, page by page of the log, so that memory stays bounded. */
+/** Checks every received payout against a node, one page of the log at a time to bound the memory. */
 export class Recheck {
   readonly counts = {
     checked: 0,
@@ -45,11 +44,11 @@ export class Recheck {
     private readonly store: Pick<EventStore, 'head' | 'readAll'>,
     private readonly node: RecheckedNode,
     private readonly chainId: number,
-    /** The position up to which everything is checked; null before the first page. */
+    /** The position up to which payouts are checked; null before the first page. */
     public position: string | null,
   ) {}
 
-  /** Yields the notes of each whole page. Throws {@link ChainUnavailable}; another run continues from `position`. */
+  /** Yields the notes of each whole page. If it throws {@link ChainUnavailable}, continue from `position`. */
   async *pages(): AsyncGenerator<readonly Noted[]> {
     for await (const events of logPages(this.store, { after: this.position, end: await this.store.head() })) {
       const notes = await this.check(events);

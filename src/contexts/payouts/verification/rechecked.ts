@@ -2,7 +2,7 @@ import { toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutReceived } from '../payouts/payout-events.js';
 import { toSighting, type TransactionReceipt } from './verification.js';
 
-/** `moved`: the same transfer in another block (contract.md 10.3). `unknown`: the node has too little to compare. */
+/** The transfer is in another block (`moved`, contract.md 10.3), or the node lacks data (`unknown`). */
 export type Rechecked =
   { readonly kind: 'unchanged' } | { readonly kind: 'moved' | 'undone' | 'unknown'; readonly why: string };
 
@@ -10,7 +10,7 @@ export interface RecheckSighting {
   /** The receipt; null when the transaction is in no block, undefined without a usable response. */
   readonly receipt: TransactionReceipt | null | undefined;
   readonly final: number;
-  /** The hash of the block at the payout's height; undefined when it was not requested or the node does not have it. */
+  /** The hash of the block at the payout's height; undefined if not requested or unknown to the node. */
   readonly hashAtHeight: string | undefined;
 }
 

@@ -8,7 +8,6 @@ import { PAYOUT_VIEWS } from '../payouts/payouts-projection.view.js';
 import { PayoutsView } from '../payouts/payouts.view.js';
 import { PayoutOutcomes } from './payout-outcomes.service.js';
 
-/** Expires a payout before the end of its window. */
 @Controller('merchants/v1/sandbox/payouts')
 export class SandboxPayoutsController {
   constructor(

@@ -22,12 +22,11 @@ import {
 } from '../payouts/payout-events.js';
 import type { CheckFinding, Closing } from './verification.js';
 
-/** The kind of work items that schedule verifications. `key` is the payout, `share` is the merchant. */
+/** The kind of work items for verifications. `key` is the payout, `share` is the merchant. */
 export const VERIFICATION = 'payouts.verification';
-/** The subscription that keeps the items and `payouts.verifications`. */
 export const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
 
-/** The work list of pending payouts, for the audit. A payout without its item or its row would stay pending. */
+/** The work list for the audit. A payout without its item or its row would stay pending. */
 export const VERIFICATION_WORK_LIST: WorkList = {
   name: VERIFICATION_SAGA,
   table: 'payouts.verifications',
@@ -42,18 +41,15 @@ export const VERIFICATION_WORK_LIST: WorkList = {
 export const LINES = { fresh: 0, old: 1, noResponse: 2 } as const;
 
 const LEASE_MS = 15_000;
-/** The age up to which a payout is fresh. */
 const FRESH_MS = 600_000;
-/** The delay before payouts on another chain are checked again, because CHAIN_ID may change. */
+/** The delay of the next check on another chain, because CHAIN_ID may change. */
 const OTHER_CHAIN_MS = 30 * 60_000;
 
-/** The members of an item's state. None is present before the first check. Times are ISO 8601. */
+/** The state of an item, empty before the first check. Times are ISO 8601. */
 interface State {
-  /** The number of checks. */
   readonly checks?: number;
-  /** The scheduled time of the next check. Unlike `due_at`, it does not move with each attempt. */
+  /** The scheduled time of the next check. Unlike `due_at`, it does not change with each attempt. */
   readonly due?: string;
-  /** The first check after the window. */
   readonly closing?: Closing | null;
   /** The time of the last check that did not find the transfer final. */
   readonly notFinalAt?: string | null;
@@ -68,9 +64,9 @@ export interface PendingPayout {
   readonly amountMinor: bigint;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Set by the round; null while the user has none, undefined when the user could not be read. */
+  /** The wallet, set by the round; null if the user has none, undefined if the user could not be read. */
   wallet?: string | null | undefined;
-  /** The logs that confirmed other payouts by the read model, which may lag. No outcome rests on them. */
+  /** The logs that confirmed other payouts by the read model. It may lag, so no outcome rests on them. */
   readonly usedLogs: ReadonlySet<number>;
   /** The item that schedules the checks. Its failures are consecutive checks without a usable response. */
   readonly item: WorkItem<State>;
@@ -84,14 +80,13 @@ export interface Claimed {
   readonly more: boolean;
 }
 
-/** A check and the schedule of the next one. */
 export interface NextCheck {
   readonly payout: PendingPayout;
   readonly delayMs: number;
   readonly finding: CheckFinding;
   /** True for a transaction that can only be read separately. */
   readonly isLarge?: boolean | undefined;
-  /** Set by a first check after the window, for a later check to confirm. */
+  /** The first check after the window, for a later check to confirm. */
   readonly closing?: Closing;
 }
 
@@ -114,7 +109,7 @@ export class VerificationQueue {
     private readonly items: WorkItems,
   ) {}
 
-  /** Claims up to `limit` due payouts of the chain, line by line, with a fair share for each merchant. */
+  /** Claims up to `limit` due payouts, line by line, with a fair share for each merchant. */
   async claim(chainId: number, limit: number, lines: readonly number[]): Promise<Claimed> {
     const { items, more } = await this.items.claim<State>({
       kind: VERIFICATION,
@@ -125,7 +120,7 @@ export class VerificationQueue {
     if (items.length === 0) return { payouts: [], now: new Date(0), more };
     const rows = await this.database.query<Row>(FACTS, [items.map(({ key }) => key)]);
     const facts = new Map(rows.map((row) => [row.payoutId, row]));
-    // An item without a row was changed outside the service. Its lease ends, and an audit reports it.
+    // An item without a row was changed outside the service. Its lease expires, and an audit reports it.
     const known = items.flatMap((item) => {
       const row = facts.get(item.key);
       return row === undefined ? [] : [{ item, row }];
@@ -147,7 +142,7 @@ export class VerificationQueue {
     await this.items.retryAll(checks.map((check) => [check.payout.item, toNext(check, now, readAt)]));
   }
 
-  /** Makes payouts due again after `delayMs`, with unchanged state, because no node responded. */
+  /** Makes payouts due after `delayMs`, with unchanged state, because no node responded. */
   async postpone(payouts: readonly PendingPayout[], delayMs: number): Promise<void> {
     await this.items.extend(
       payouts.map(({ item }) => item),
@@ -174,7 +169,7 @@ const FACTS = `
   from payouts.verifications work where payout_id = any($1::uuid[])`;
 
 function toPendingPayout(item: WorkItem<State>, row: Row): PendingPayout {
-  // Member by member: a spread of the row costs 6 % of a process with many pending payouts.
+  // A spread of the row would cost 6 % of the CPU of a process with many pending payouts.
   return {
     payoutId: row.payoutId,
     userId: row.userId,
@@ -188,7 +183,7 @@ function toPendingPayout(item: WorkItem<State>, row: Row): PendingPayout {
   };
 }
 
-/** The findings without any knowledge of the transfer. */
+/** The findings without information about the transfer. */
 const SAYS_NOTHING: ReadonlySet<CheckFinding> = new Set([
   'no_response',
   'not_confirmed',
@@ -196,7 +191,6 @@ const SAYS_NOTHING: ReadonlySet<CheckFinding> = new Set([
   'row_changed',
 ]);
 
-/** True for a check without a usable response of the nodes. */
 export function hasNoResponse(finding: CheckFinding): boolean {
   return finding === 'no_response' || finding === 'not_confirmed';
 }

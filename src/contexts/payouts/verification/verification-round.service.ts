@@ -38,7 +38,7 @@ import {
 import { payoutsConfig, type PayoutsConfig } from '../payouts.config.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 
-/** The limit of concurrent outcomes, which share group commits. */
+/** The limit of concurrent outcomes. Concurrent outcomes share group commits. */
 const PARALLEL = 50;
 const USERS_AT_A_TIME = 16;
 
@@ -53,8 +53,8 @@ interface Verdict {
 type Checked = Omit<NextCheck, 'delayMs'> & { readonly delayMs: number | null };
 
 /**
- * Checks claimed payouts by one observation of the chain. Payouts that would end are confirmed by consistent
- * observations of CHAIN_QUORUM nodes. Then it writes an outcome or schedules another check for each.
+ * Checks claimed payouts by one observation of the chain. Observations of CHAIN_QUORUM nodes confirm those
+ * that would end. Then it writes an outcome or schedules the next check.
  */
 @Injectable()
 export class VerificationRound {
@@ -81,9 +81,9 @@ export class VerificationRound {
   async run({ payouts, now: claimedAt }: Claimed, separately: boolean): Promise<number> {
     const began = performance.now();
     const now = (): Date => new Date(claimedAt.getTime() + performance.now() - began);
-    // A batch has payouts of few merchants, so that one merchant affects few others.
+    // Sorted by merchant, a batch has few merchants and delays few others.
     const claimed = [...payouts].sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
-    // The wallets are read from events, which a writer of the database cannot change.
+    // Wallets are read from events, which a writer of the database cannot change.
     const wallets = await inParallel(claimed, USERS_AT_A_TIME, ({ payoutId, userId }) =>
       this.payees.findWallet(userId).catch((error: unknown) => {
         this.logger.warn({ msg: 'user not read', payout_id: payoutId, err: error });
@@ -122,7 +122,7 @@ export class VerificationRound {
     return ended.length;
   }
 
-  /** Reads the chain. Records a failure for people; the next check replaces that record. */
+  /** Records a failed read for people. The next check replaces that record. */
   private async observe(
     claimed: readonly PendingPayout[],
     separately: boolean,
@@ -139,7 +139,7 @@ export class VerificationRound {
     }
   }
 
-  /** Returns consistent observations, or none while too few nodes are reliable, so that the round continues. */
+  /** Returns no observations while too few nodes are reliable, so that the round continues. */
   private async confirm(
     ending: readonly PendingPayout[],
     separately: boolean,
@@ -153,7 +153,7 @@ export class VerificationRound {
     }
   }
 
-  /** Returns the finding, or null without a usable response. */
+  /** Returns null without a usable response. */
   private findingIn(observed: ChainObservation, each: PendingPayout): Finding | null {
     const { wallet, amountMinor } = each;
     if (!isHash(each.hash)) return { kind: 'not_a_hash' };
@@ -164,13 +164,13 @@ export class VerificationRound {
     return toFinding(receipt, expected, observed.final.number, each.usedLogs);
   }
 
-  /** Returns a finding that may end the payout, else null. Before the end of the window only a settled one may. */
+  /** Returns a finding that may end the payout, or null. Only `settled` may before the end of the window. */
   private endingIn(observed: ChainObservation, each: PendingPayout, now: Date): Finding | null {
     const finding = this.findingIn(observed, each);
     return finding?.kind === 'settled' || this.isOver(each, observed, now) ? finding : null;
   }
 
-  /** Checks the end of the window by the database's clock and, where blocks have times, by the newest final block. */
+  /** Compares the end of the window with the database's clock and, if blocks have times, the final block. */
   private isOver(each: PendingPayout, { final }: ChainObservation, now: Date): boolean {
     const endMs = this.findEnd(each);
     if (now.getTime() < endMs) return false;
@@ -194,7 +194,6 @@ export class VerificationRound {
     return transfers === null ? null : { finding, transfers, source: receipt?.source };
   }
 
-  /** Receives or expires a payout on which the observations agree. */
   private async end(
     each: PendingPayout,
     verdict: Verdict | null,
@@ -217,7 +216,7 @@ export class VerificationRound {
     const { kind } = finding;
     if (!confirmed.every((observed) => this.isOver(each, observed, now)))
       return this.checkAgain(each, kind, now);
-    // The newest block that is final for all of the nodes.
+    // The newest block that is final for all nodes.
     const head = Math.min(...confirmed.map(({ final }) => final.number));
     const closing = { finding: closingName(finding), head, at: now.toISOString() };
     const apartMs = Math.max(this.config.payoutCheckIntervalMs, this.rules.expiryMarginSeconds * 1000);
@@ -242,7 +241,6 @@ export class VerificationRound {
     return { payout, finding, delayMs };
   }
 
-  /** Warns of payouts that stay pending until a node has a usable response. */
   private warnOfNoResponse(claimed: readonly PendingPayout[], observed: ChainObservation): void {
     const withoutResponse = claimed.filter(({ wallet, hash }) => wallet && !observed.receipts.has(hash));
     if (withoutResponse.length === 0) return;
@@ -255,7 +253,7 @@ export class VerificationRound {
   }
 }
 
-/** Returns the record of a check. `observed` is null when no node responded. */
+/** `observed` is null when no node responded. */
 function toCheck(
   { payoutId, item, hash }: PendingPayout,
   finding: CheckFinding,

@@ -12,20 +12,17 @@ import { payoutsConfig, type PayoutsConfig } from '../payouts.config.js';
 const GAUGE_MS = 10_000;
 const NODE_BACKOFF = { firstMs: 1000, maxMs: 10_000 };
 /**
- * The pause after a round without an outcome while more payouts are due, in multiples of its duration. It keeps
- * checks from slowing down a burst of reports.
+ * The pause after a round without an outcome while more payouts are due. `times` multiplies the duration of
+ * the round. The pause prevents checks from slowing down a burst of reports.
  */
 const REST = { times: 3, longestMs: 2000 } as const;
-/** Payouts without a usable response of a node have a separate loop, so that they delay no others. */
+/** The loops. Payouts without a usable response of a node have a separate one and delay no others. */
 const LOOPS = {
   responsive: { batch: 500, lines: [LINES.fresh, LINES.old], separately: false },
   noResponse: { batch: 4, lines: [LINES.noResponse], separately: true },
 } as const;
 
-/**
- * Verifies pending payouts on the chain, in any number of processes. It pauses while no node can be relied on, or the
- * clock of the process is wrong.
- */
+/** Verifies pending payouts in any number of processes. Pauses without a reliable node or clock. */
 @Injectable()
 export class VerificationProcessor implements OnApplicationBootstrap {
   private readonly logger = new Logger(VerificationProcessor.name);

@@ -14,12 +14,12 @@ export interface TransactionReceipt {
   readonly succeeded: boolean;
   readonly blockNumber: number;
   readonly blockHash: string;
-  /** True when it has only the USDC transfers to the requested wallets, without their places. */
+  /** True for a receipt with only the USDC transfers to the requested wallets, without their places. */
   readonly partial?: true;
   readonly transfers: readonly TransferLog[];
-  /** The time of its block in seconds since 1970; present in confirmed observations. */
+  /** The time of its block in seconds since 1970. Only confirmed observations have it. */
   readonly blockTime?: number;
-  /** Present in confirmed observations. */
+  /** The receipt as the node sent it. Only confirmed observations have it. */
   readonly source?: ReceiptSource;
 }
 
@@ -29,10 +29,9 @@ export interface ReceiptSource {
   readonly text: string | null;
 }
 
-/** A transfer without the observations that differ by node: the confirmations and the receipt. */
+/** A transfer without its confirmations and receipt, which differ by node. */
 export type Sighting = Omit<TransferSighting, 'confirmations' | 'receipt_sha256'>;
 
-/** Converts a log of a receipt with a block time. Verification and recheck compare the same members. */
 export function toSighting(
   { blockNumber, blockHash, blockTime = 0 }: TransactionReceipt,
   { logIndex, token, from, to, amountMinor }: TransferLog,
@@ -67,11 +66,10 @@ const REASONS = {
   already_used: 'The transfer was already used by another payout',
 };
 
-/** The finding of one check of a payout. */
 export type Finding =
   /** Each of the transfers would confirm the payout. */
   | { readonly kind: 'settled'; readonly transfers: readonly Sighting[] }
-  /** The number of blocks from the newest final one to that of the transfer. */
+  /** The block of the transfer is `blocks` after the newest final block. */
   | { readonly kind: 'confirming'; readonly blocks: number }
   | { readonly kind: keyof typeof REASONS };
 
@@ -121,7 +119,7 @@ export function toFinding(
   return { kind: 'settled', transfers: free.map((log) => toSighting(receipt, log)) };
 }
 
-/** Adds the confirmations and the receipt of one node to agreed transfers; null when its receipt is incomplete. */
+/** Adds the confirmations and receipt of one node; null for a receipt without source or block time. */
 export function recordedTransfers(
   { transfers }: Extract<Finding, { kind: 'settled' }>,
   receipt: TransactionReceipt | null | undefined,
@@ -133,19 +131,17 @@ export function recordedTransfers(
   return transfers.map((each) => ({ ...each, confirmations, receipt_sha256: sha256 }));
 }
 
-/** Counts the blocks from that of the transfer to the newest one, both included. */
 export function countConfirmations(blockNumber: number, head: number): number {
   return Math.max(0, head - blockNumber + 1);
 }
 
-/** Returns the `reason`, for the merchant, of a payout that expires with this finding. */
 export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): string {
   if (finding.kind !== 'confirming') return REASONS[finding.kind];
   const { blocks } = finding;
   return `Not confirmed in time: the block of the transfer was not final, by ${blocks} ${blocks === 1 ? 'block' : 'blocks'}`;
 }
 
-/** Returns the only finding with at least `quorum` votes, or null. A null among `findings` is no vote. */
+/** Returns the only finding with at least `quorum` votes, or null. A null in `findings` is no vote. */
 export function quorumFinding(findings: readonly (Finding | null)[], quorum: number): Finding | null {
   const given = findings.filter((finding) => finding !== null);
   const toName = (finding: Finding): string =>
@@ -153,7 +149,7 @@ export function quorumFinding(findings: readonly (Finding | null)[], quorum: num
   return agreeing(given, toName, quorum)[0] ?? null;
 }
 
-/** Groups votes by name. Returns the only group of at least `quorum` votes, or no votes without such a group. */
+/** Returns the only group of at least `quorum` votes with one name. Returns no votes otherwise. */
 export function agreeing<Vote>(
   votes: readonly Vote[],
   toName: (vote: Vote) => string,
@@ -165,19 +161,19 @@ export function agreeing<Vote>(
   return enough.length === 1 ? enough[0]! : [];
 }
 
-/** The first check after the window, which a second one must confirm. `at` is ISO 8601. */
+/** A check after the window, which a second one must confirm. `at` is ISO 8601. */
 export interface Closing {
   readonly finding: string;
   readonly head: number;
   readonly at: string;
 }
 
-/** Returns a key to compare the findings of two checks. A transfer with fewer blocks to finality has another key. */
+/** Returns the key of a finding. Progress towards finality changes the key of a transfer. */
 export function closingName(finding: Finding): string {
   return finding.kind === 'confirming' ? `confirming ${finding.blocks}` : finding.kind;
 }
 
-/** Checks that the second of two equal findings is late enough and, where the rules require it, at a later block. */
+/** Checks that a second equal finding is late enough and, if required, at a later block. */
 export function isSecondCheck(
   first: Closing | null | undefined,
   second: Closing,

@@ -8,7 +8,7 @@ import { Database } from '../../../platform/postgres/database.js';
 import type { BatchEvent } from './event-batch.js';
 import { batchStoreDuration } from '../tracking.metrics.js';
 
-/** A bitmap of a batch's items, the first in the highest bit of the first byte, as stored in `tracking.batches`. */
+/** A bitmap of a batch's items. The first item is the highest bit of the first byte. */
 export class ItemsBitmap {
   private constructor(readonly bytes: Buffer) {}
 
@@ -35,7 +35,6 @@ export class ItemsBitmap {
   }
 }
 
-/** A row of `tracking.batches`. */
 export interface BatchRow {
   readonly batch_id: string;
   readonly merchant_id: string;
@@ -60,10 +59,10 @@ const MERCHANT_LOCKS = 7331;
 /** The time after which a stalled process loses the lock. */
 const STALLED_MS = 30_000;
 
-/** The batches were processed concurrently. */
+/** The error for batches that another process has processed meanwhile. */
 class Stale extends Error {}
 
-/** The unprocessed rows of `tracking.batches`. No row is claimed, because processing locks the merchant. */
+/** The unprocessed rows of `tracking.batches`. No row is claimed, because `process` locks the merchant. */
 @Injectable()
 export class AcceptedBatches {
   private readonly inserts = new GroupCall((batches: readonly NewBatch[]) => this.insertAll(batches), {
@@ -75,10 +74,7 @@ export class AcceptedBatches {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /**
-   * Stores a batch and resolves once it is durable. Concurrent batches share a statement, and all reject if it fails.
-   * A repeated batch leaves the stored row unchanged.
-   */
+  /** Resolves once the batch is durable; a repeat changes nothing. Batches of one statement fail together. */
   async insert(batch: NewBatch): Promise<void> {
     const stored = batchStoreDuration.startTimer();
     await this.inserts.call(batch);
@@ -87,7 +83,7 @@ export class AcceptedBatches {
 
   private async insertAll(batches: readonly NewBatch[]): Promise<void[]> {
     const values: unknown[] = [];
-    // The time of the statement is used, because an erasure would miss a batch with an earlier time of arrival.
+    // The time of the statement is used. An erasure would miss a batch with an earlier time of arrival.
     const at = this.clock.now();
     // A fixed order prevents deadlocks between processes.
     const ordered = batches.toSorted((a, b) => (a.batch_id < b.batch_id ? -1 : 1));
@@ -103,7 +99,7 @@ export class AcceptedBatches {
     return batches.map(() => undefined);
   }
 
-  /** Returns the merchants with accepted batches, by one index read each. */
+  /** Returns the merchants with accepted batches. Each one costs one index read. */
   async merchants(): Promise<readonly string[]> {
     const rows = await this.database.query<{ merchant_id: string }>(
       `with recursive waiting as (
@@ -117,7 +113,7 @@ export class AcceptedBatches {
     return rows.map(({ merchant_id }) => merchant_id);
   }
 
-  /** Returns the merchant's next batches in order of acceptance, behind `after`. */
+  /** Returns the merchant's batches that follow `after`, in order of acceptance. */
   next(merchantId: string, after?: AcceptedBatch): Promise<AcceptedBatch[]> {
     return this.database.query<AcceptedBatch & Record<string, unknown>>(
       `select batch_id, received_at, item_count, body from (
@@ -133,9 +129,8 @@ export class AcceptedBatches {
   }
 
   /**
-   * Inserts the events with new ids and marks the batches, in one transaction under the merchant's lock (ADR 82). `events`
-   * have distinct ids. Returns the number of new events, or null when another process has the lock or has processed the
-   * batches.
+   * Inserts the events, whose ids are distinct, and marks the batches, under the merchant's lock (ADR 82).
+   * Returns the number of new events, or null if another process has the lock or has processed the batches.
    */
   async process(
     merchantId: string,

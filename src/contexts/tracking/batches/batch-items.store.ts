@@ -13,7 +13,7 @@ type RawItem = { -readonly [Name in keyof TrackedItem]?: string | null };
 
 const QUOTE = 0x22;
 
-/** Returns the events of the batches in order, the first of each event_id. Throws {@link UnreadableBatch}. */
+/** Returns the first event of each event_id, in order. Throws UnreadableBatch. */
 export function distinctEvents(batches: readonly Body[]): BatchEvent[] {
   const events = new Map<string, BatchEvent>();
   batches.forEach((stored, batch) =>
@@ -34,17 +34,14 @@ export function storedItems({ body, item_count }: Body): TrackedItem[] {
   }
 }
 
-/** Returns the items of a valid body without parsing payloads. The last of repeated keys counts, as in JSON.parse. */
+/** Returns the items with unparsed payloads. The last of repeated keys counts, as in JSON.parse. */
 export function readItems(body: Buffer): TrackedItem[] {
   return readElements(body.toString(), readItem).map((item) =>
     toItem(item as Omit<ValidItem, 'payload'>, item.payload!),
   );
 }
 
-/**
- * Blanks the events of one person except their ids and times, so that repeats are not counted. `items` has the indexes of
- * the blanked events. Returns null for a body without events of the person.
- */
+/** Blanks the person's events. Returns the body and the events' indexes, or null if there are none. */
 export function bodyWithout(
   body: Buffer,
   externalId: string,
@@ -61,7 +58,7 @@ export function bodyWithout(
   return { body: Buffer.from(`{"events":[${texts.join()}]}`), items };
 }
 
-/** Returns the blanked item. Its empty strings collide with nothing: merchants cannot send them. */
+/** Keeps id and time, so that a repeat is not counted. Merchants cannot send empty texts, so none collide. */
 function blank({ event_id, event_datetime }: TrackedItem): string {
   return JSON.stringify({ event_id, event_name: '', event_datetime, user_external_id: '', payload: {} });
 }

@@ -18,10 +18,7 @@ interface Chunk {
   readonly events: readonly BatchEvent[] | null;
 }
 
-/**
- * Processes accepted batches in bounded transactions, round robin over merchants, so that no merchant waits behind
- * another's backlog. It polls, and runs at once for batches that this process accepts.
- */
+/** Processes accepted batches round robin over merchants, so that none waits behind another's backlog. */
 @Injectable()
 export class BatchesProcessor implements OnModuleInit {
   @Background()
@@ -45,7 +42,7 @@ export class BatchesProcessor implements OnModuleInit {
     this.work.wake();
   }
 
-  /** Runs until no merchant has a batch. The next chunk is read while the database works on the current one. */
+  /** Runs until no merchant has a batch. Reads the next chunk while the current one is processed. */
   private async run(signal: AbortSignal): Promise<void> {
     const waiting = new Set(await this.accepted.merchants());
     let refreshAt = performance.now() + POLL_MS;
@@ -57,7 +54,7 @@ export class BatchesProcessor implements OnModuleInit {
         refreshAt = performance.now() + POLL_MS;
       }
       const following = this.next(waiting, chunk);
-      // It is awaited below; a failure until then must not be unhandled.
+      // It is awaited below. A rejection before that must not count as unhandled.
       following.catch(() => undefined);
       const done = await this.finish(chunk);
       const next = await following;
@@ -67,7 +64,7 @@ export class BatchesProcessor implements OnModuleInit {
     }
   }
 
-  /** Returns the next chunk of the merchant that has waited longest, behind `current` for the same merchant. */
+  /** Returns a chunk of the longest waiting merchant. It follows `current` if that has the same merchant. */
   private async next(waiting: Set<string>, current?: Chunk): Promise<Chunk | null> {
     for (const merchantId of waiting) {
       waiting.delete(merchantId);
@@ -94,7 +91,7 @@ export class BatchesProcessor implements OnModuleInit {
     }
   }
 
-  /** Processes the batches together, and one by one after an error in the data. */
+  /** Processes the batches together, or one by one after an error in the data. */
   private async process({ merchantId, batches, events }: Chunk): Promise<boolean> {
     try {
       return await this.count(merchantId, batches, events ?? distinctEvents(batches));

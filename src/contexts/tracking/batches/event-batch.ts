@@ -3,7 +3,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { toUtc } from '../../../kernel/instant.js';
 import { tidy } from '../../../kernel/typed-text.js';
 
-/** The maximum nesting of a payload, whose object is level 1. */
+/** The maximum nesting of a payload; the payload object is level 1. */
 export const PAYLOAD_MAX_DEPTH = 32;
 /** The maximum length of event_name, user_external_id and device_id, in code points. */
 export const TEXT_MAX_LENGTH = 255;
@@ -44,16 +44,15 @@ export function findFault(item: unknown): string | null {
   return null;
 }
 
-/** The check of each member. */
 const CHECKS = Object.entries<(value: unknown) => string | null>({
   event_name: textFault,
   payload: payloadFault,
   event_datetime: datetimeFault,
   event_id: idFault,
-  // Invisible marks are ignored.
+  // Invisible characters do not count, because toItem removes them.
   user_external_id: (value: unknown) =>
     textFault(typeof value === 'string' && !PLAIN.test(value) ? tidy(value) : value),
-  // The id is not trimmed: surrounding space counts.
+  // Surrounding space counts, because toItem does not trim this id.
   device_id: (value: unknown) =>
     missing(value) ? null : (textFault(value) ?? keptTextFault(value as string)),
 } satisfies Record<keyof ValidItem, unknown>);
@@ -119,13 +118,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** More items get 413 (contract.md 17.3). */
+/** The limit of items per batch; more result in 413 (contract.md 17.3). */
 export const MAX_ITEMS = 1000;
 
-/**
- * Validates the parsed body of POST /merchants/v1/events and returns the number of items. Throws DomainError
- * `too_large` (413), or `bad_request` (400), which names the first invalid item and field (contract.md 17.3).
- */
+/** Validates a parsed body. Throws `too_large`, or `bad_request` with the first fault (contract.md 17.3). */
 export function countItems(body: unknown): number {
   if (!isObject(body)) throw malformed('The request body must be a JSON object');
   const { events } = body;

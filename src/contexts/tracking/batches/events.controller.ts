@@ -17,7 +17,7 @@ export function readBatch(bytes: Buffer): number {
 
 const short = text({ minLength: 1, maxLength: TEXT_MAX_LENGTH });
 
-/** An event in the OpenAPI document. The route validates requests with `countItems` instead. */
+/** An event in the OpenAPI document. Requests are validated by `countItems` instead. */
 class Event {
   @Field(short, { description: 'Trimmed; letter case does not count.' })
   event_name!: string;

@@ -6,10 +6,7 @@ import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from './analytics.ports.js';
 import type { TrackingConfig } from '../tracking.config.js';
 
-/**
- * The default waits in milliseconds, from Amplitude's documentation (ADR 84). `quota` applies to a user or device
- * over its daily quota, a window that moves hourly. `project` applies to the whole project.
- */
+/** The default waits in ms from Amplitude's documentation (ADR 84). The quota window moves hourly. */
 export const AMPLITUDE_WAITS = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
 export type AmplitudeWaits = Readonly<typeof AMPLITUDE_WAITS>;
 
@@ -17,7 +14,7 @@ const MAX_RETRY_AFTER_MS = HOUR_MS;
 /** Amplitude accepts less than 1 MB per request. */
 const MAX_BYTES = 950_000;
 
-/** A JSON object of the response. Every value is validated before use. */
+/** A parsed JSON object. Each value is validated before use. */
 type ResponseBody = Readonly<Record<string, unknown>>;
 type Parted = Extract<SendResult, { outcome: 'parted' }>;
 
@@ -36,7 +33,7 @@ export function toResult(
   if (status === 400) return badRequest(reply, events, waits);
   if (status === 401) return unavailable('unauthorized', 'the API key is refused', waitMs);
   if (status === 413 && events.length > 1) return { outcome: 'too_large' };
-  // A smaller event is rejected for another reason.
+  // A small event is refused for another reason than its size.
   if (status === 413 && Buffer.byteLength(events[0]!.payload) * 2 > MAX_BYTES)
     return { outcome: 'parted', refused: [{ index: 0, reason: 'too large' }], throttled: [] };
   if (status === 413) return { outcome: 'rejected', reason: 'too large' };
@@ -83,7 +80,7 @@ function findRefused(reply: ResponseBody, events: readonly AnalyticsEvent[]): Pa
   return found.filter(({ index }) => index in events);
 }
 
-/** Returns throttled events. `byIds` counts named users and devices if no event is named. */
+/** Finds throttled events. `byIds` uses the listed users and devices if no event is listed. */
 function findThrottled(
   reply: ResponseBody,
   events: readonly AnalyticsEvent[],
@@ -121,7 +118,7 @@ function numbers(value: unknown): number[] {
   return Array.isArray(value) ? value.filter((each) => Number.isInteger(each)) : [];
 }
 
-/** Replaces other text than field names, because it is logged. */
+/** Replaces any text that is no field name, because the result is logged. */
 function named(field: string): string {
   return /^[\w.$]{1,64}$/.test(field) ? field : 'field';
 }
@@ -130,7 +127,7 @@ const MAX_RESPONSE_BYTES = 1_048_576;
 
 const REFUSED_DEVICE_ID = /^(?:anonymous|nil|none|null|n\/a|na|undefined|unknown|""|\{\}|lmy47d|-1|[0-]*)$/i;
 
-/** The client of Amplitude's HTTP API V2 (`/2/httpapi`) or batch API (`/batch`), which accepts the same requests. ADR 84. */
+/** The client of Amplitude's HTTP API V2 (ADR 84). The batch API (`/batch`) accepts the same requests. */
 export class Amplitude implements Analytics, OnApplicationShutdown {
   readonly name = 'Amplitude';
   /** Amplitude accepts fewer than 2000 events per request. */
@@ -186,7 +183,6 @@ export function eventJson(event: AnalyticsEvent): string {
   );
 }
 
-/** Returns the configured provider, or null without a key. */
 export function configuredAnalytics(config: TrackingConfig): Analytics | null {
   const { amplitudeApiKey } = config;
   return amplitudeApiKey === null ? null : new Amplitude({ ...config, amplitudeApiKey });

@@ -20,9 +20,9 @@ interface PendingEvent extends AnalyticsEvent {
 export class PendingBatch {
   readonly done: ItemsBitmap;
   refusals: ForwardingRefusal[] = [];
-  /** Milliseconds until a throttled event may be sent, or null. */
+  /** The milliseconds until a throttled event may be sent; null if none is throttled. */
   waitMs: number | null = null;
-  /** True where the batch may have caused a rejection, or its body cannot be read. */
+  /** True if the batch may have caused a rejection, or its body cannot be read. */
   blamed = false;
   isThrottled = false;
   readonly events: readonly PendingEvent[] = [];
@@ -61,7 +61,7 @@ export class PendingBatch {
 
 export interface RoundEnd {
   readonly unavailable: Unavailable | null;
-  /** True where the provider accepted an event or refused one by name. */
+  /** True if the provider accepted events, or listed refused or throttled ones. */
   readonly responded: boolean;
 }
 
@@ -84,15 +84,14 @@ interface RoundOptions {
   readonly analytics: Analytics;
   readonly identities: ThrottledIdentities;
   readonly maxEvents: number;
-  /** Called before each request; false ends the round. */
+  /** Runs before each request; false ends the round. */
   readonly mayContinue: () => Promise<boolean>;
   readonly sent: (result: SendResult, events: number, durationMs: number) => void;
 }
 
 /**
- * Sends the pending events of batches, one request at a time, and marks the results. Events that the provider refuses
- * by name are removed, and the rest of the request is sent again. Batches that are entirely throttled or rejected
- * without a reason are retried later: one per request, with half the events per request.
+ * Sends pending events, one request at a time. If the provider lists refused events, the rest of the request
+ * is sent again. Batches that are entirely throttled, or rejected without a list, are retried later.
  */
 export class ForwardingRound {
   private rejectedInRow = 0;
@@ -130,7 +129,7 @@ export class ForwardingRound {
     return this.reason === null || this.responded ? null : forbidden(this.reason);
   }
 
-  /** Marks the result, and returns the requests that are sent at once, the last one first. */
+  /** Marks the result. Returns the requests to send at once, in reverse order. */
   private toOutcome(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
     switch (result.outcome) {
       case 'accepted':
@@ -165,7 +164,7 @@ export class ForwardingRound {
     this.responded = true;
   }
 
-  /** Returns the events that are not throttled; the batches of the others wait. */
+  /** Returns the events that are not throttled, and defers the batches of the others. */
   private admitted(request: PendingEvent[]): PendingEvent[] {
     return request.filter((event) => {
       const waitMs = this.options.identities.waitMs(event);
@@ -184,10 +183,7 @@ function forbidden(detail: string): Unavailable {
   return { outcome: 'unavailable', cause: 'forbidden', detail, retryAfterMs: null };
 }
 
-/**
- * Groups events into requests. Batches without failures share requests and come first. The others follow, each alone and
- * halved by each failure.
- */
+/** Groups events into requests. Failed batches come last, each alone; every failure halves their requests. */
 function groupEvents(batches: readonly PendingBatch[], limits: Analytics['limits']): PendingEvent[][] {
   const fresh = batches.filter(({ row }) => row.forward_attempts === 0);
   const failed = batches.filter(({ row }) => row.forward_attempts > 0);

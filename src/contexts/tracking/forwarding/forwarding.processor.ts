@@ -43,10 +43,7 @@ const TIMES = {
 };
 export type ForwardingTimes = typeof TIMES & { readonly leaseMs: number };
 
-/**
- * Forwards new events to the analytics provider at least once, from one process at a time (ADR 84). Its metrics and logs
- * contain no names, user ids or payloads.
- */
+/** Forwards events at least once, one process at a time (ADR 84). Logs and metrics have no personal data. */
 @Injectable()
 export class ForwardingProcessor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   @Background()
@@ -106,7 +103,7 @@ export class ForwardingProcessor implements OnApplicationBootstrap, BeforeApplic
         await this.table.skip();
         continue;
       }
-      // Single batches identify the cause of a failure.
+      // Batches are sent singly after a failure, to find the one that causes it.
       const limit = state.failures > 0 ? 1 : MAX_BATCHES;
       const batches = (await this.table.due(limit)).map((row) => new PendingBatch(row));
       const end = await this.send(analytics, batches, signal);
@@ -114,7 +111,7 @@ export class ForwardingProcessor implements OnApplicationBootstrap, BeforeApplic
     }
   }
 
-  /** Takes the lease. Returns null while another process has it or the provider is in backoff. */
+  /** Extends or claims the lease. Returns null while another process has it or the provider is in backoff. */
   private async hold(): Promise<WorkItem | null> {
     const { leaseMs } = this.times;
     if (this.claimed !== null && (await this.items.extend(this.claimed, leaseMs))) return this.claimed;
@@ -184,7 +181,6 @@ export class ForwardingProcessor implements OnApplicationBootstrap, BeforeApplic
     }
   }
 
-  /** A batch that is forwarded already is left unchanged. */
   private async record(batches: readonly PendingBatch[]): Promise<void> {
     const refusals = batches.flatMap((batch) => batch.refusals);
     const results = batches.map(({ row, done, finished, blamed: is_failed, waitMs, error }) => {

@@ -4,9 +4,8 @@ import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { BatchRow } from '../batches/accepted-batches.store.js';
 
-/** The maximum of body bytes per round, beyond the first body. */
+/** The body bytes after which a round is full. The last body may exceed them. */
 const ROUND_BYTES = 4 * 1024 * 1024;
-/** The batches per statement. */
 const SKIPPED = 1000;
 const COUNTED = 10_000;
 
@@ -30,7 +29,7 @@ interface ForwardingResult {
   readonly error: string | null;
 }
 
-/** The kind of the single work item that the forwarding process claims. It counts the provider's failures. */
+/** The kind of the single work item that is the lease of forwarding and counts the provider's failures. */
 export const FORWARDING = 'tracking.forwarding';
 
 @Injectable()
@@ -81,7 +80,7 @@ export class ForwardingStore {
     );
   }
 
-  /** Marks processed batches as forwarded, where no provider is configured. */
+  /** Marks processed batches as forwarded, because no provider is configured. */
   async skip(): Promise<void> {
     await this.database.query(
       `update tracking.batches set state = 'forwarded' where state = 'processed'

@@ -5,20 +5,16 @@ import { Database } from '../../../platform/postgres/database.js';
 import { ItemsBitmap, type BatchRow } from '../batches/accepted-batches.store.js';
 import { bodyWithout } from '../batches/batch-items.store.js';
 
-/** The events per statement. */
 const CHUNK = 1000;
 
 type BatchState = Pick<BatchRow, 'body' | 'state' | 'item_count' | 'new_items' | 'forward_done'>;
 
-/**
- * Blanks the events of an erased person, by external_id, in the table and in stored bodies. The event ids remain, so
- * that a repeated event is not counted. Pending events are not forwarded.
- */
+/** Blanks the events of erased persons. The event ids remain, so that a repeated event is not counted. */
 @Injectable()
 export class ErasedEvents {
   constructor(private readonly database: Database) {}
 
-  /** Blanks the events. Returns false until all batches from before the erasure are processed. */
+  /** Returns false when it is aborted, and until all batches from before the erasure are processed. */
   @Forgets('tracking')
   async forget({ merchantId, externalId, erasedAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
     if (externalId === null) return true;
@@ -44,7 +40,7 @@ export class ErasedEvents {
     return rows.length > 0;
   }
 
-  /** Blanks some events and deletes the rows about their forwarding. Returns true when more may remain. */
+  /** Blanks up to CHUNK events and deletes their refusals. Returns true when more may remain. */
   private async blankSome(merchantId: string, externalId: string): Promise<boolean> {
     const rows = await this.database.query(
       `with picked as materialized (
@@ -62,7 +58,7 @@ export class ErasedEvents {
     return rows.length > 0;
   }
 
-  /** Blanks one stored body. Returns false if nothing changes. The row lock serializes concurrent erasures. */
+  /** Blanks one stored body. Returns false for an unchanged one. The row lock serializes erasures. */
   rewrite(batchId: string, externalId: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       const { rows } = await tx.query<BatchState>(
@@ -83,7 +79,7 @@ export class ErasedEvents {
   }
 }
 
-/** Removes the person's unforwarded items from `new_items`. */
+/** Removes the person's pending items from `new_items`, so that they are not forwarded. */
 function unsent(row: BatchState, items: readonly number[]): Buffer | null {
   if (row.new_items === null || row.state !== 'processed') return row.new_items;
   const pending = ItemsBitmap.read(row.new_items, row.item_count);
@@ -96,7 +92,7 @@ function withoutPerson(batchId: string, body: Buffer, externalId: string): Retur
   try {
     return bodyWithout(body, externalId);
   } catch {
-    // The parser's error quotes the text, so it is dropped.
+    // The parser's error is not passed on, because it quotes the text.
     throw new Error(`the body of batch ${batchId} cannot be read`);
   }
 }

@@ -6,7 +6,7 @@ import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { trackingConfig, type TrackingConfig } from '../tracking.config.js';
 
-/** Deletes old events and finished batches. A deleted event's id counts as new again. */
+/** Deletes expired events and finished batches. The id of a deleted event counts as new again. */
 @Injectable()
 export class EventRetention {
   constructor(
@@ -20,7 +20,7 @@ export class EventRetention {
     const { pool } = this.database;
     const now = await earlierNow(this.database, this.clock);
     const { trackingRawDays, trackingRetentionMonths: months } = this.config;
-    // Months are those of UTC, in any time zone of the session.
+    // Months are subtracted in UTC, because the session may have another time zone.
     const isOver = (time: string, age: string) =>
       `${time} < ($1::timestamptz at time zone 'UTC' - interval '${age}') at time zone 'UTC'`;
     const finished = `state in ('forwarded', 'failed') and ${isOver('received_at', `${trackingRawDays} days`)}`;

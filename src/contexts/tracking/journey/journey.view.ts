@@ -3,7 +3,7 @@ import { afterPlace, inDays, toConditions, type KeysetPage } from '../../../plat
 import { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 
-/** Dates are `YYYY-MM-DD`, inclusive days in UTC. */
+/** The filter of a journey. Days are `YYYY-MM-DD` in UTC; both are inclusive. */
 export interface JourneyFilter extends KeysetPage {
   readonly event_name?: string;
   readonly event_from?: string;
@@ -11,17 +11,14 @@ export interface JourneyFilter extends KeysetPage {
 }
 
 interface JourneyRow {
-  /** JSON; null beyond {@link PAGE_BYTES}. */
+  /** The JSON text; null when the payloads before it reach PAGE_BYTES. */
   readonly event: string | null;
   readonly event_id: string;
   readonly at: string;
   readonly matches: boolean;
 }
 
-/**
- * The maximum of events that one page scans. Where few match, a page is short and its cursor continues behind the last
- * scanned event.
- */
+/** The maximum of events that one page scans. The cursor of a short page is the last scanned event. */
 export const SCANNED_EVENTS = 5000;
 
 /** The bytes of payloads after which a page ends. */
@@ -38,7 +35,7 @@ export class JourneyView {
 
   /** Returns the JSON of one page, newest `event_datetime` first. Payloads are kept byte for byte. */
   async page(merchantId: string, externalId: string | null, filter: JourneyFilter): Promise<string> {
-    // PostgreSQL stores no NUL characters.
+    // PostgreSQL cannot store NUL, so no event has such an id.
     if (externalId === null || externalId.includes('\0')) return NO_EVENTS;
     const { sql, params } = pageQuery(merchantId, externalId, filter);
     const rows = await this.database.query<JourneyRow>(sql, params);
@@ -63,7 +60,6 @@ function pageQuery(
   ];
   const [matches = 'true'] = toConditions({ 'event_name = ?': event_name }, params);
   const limit = event_name === undefined ? page_size + 1 : SCANNED_EVENTS;
-  // The last scanned event is the cursor of a short page.
   const sql = `with scanned as materialized (
       select ${COLUMNS} from tracking.events where ${place.join(' and ')} ${NEWEST_FIRST} limit ${limit}),
     found as (

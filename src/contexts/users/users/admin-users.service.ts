@@ -36,10 +36,7 @@ export class AdminUsers {
     private readonly operations: Operations,
   ) {}
 
-  /**
-   * Returns a page, newest first. With `personal`, personal data is read from the users' streams. A phone number finds its
-   * current holder by keyed hashes, never an erased user.
-   */
+  /** Returns a page, newest first. A phone number finds its holder by keyed hash, never an erased user. */
   async page(
     merchants: readonly string[] | null,
     filter: UsersFilter,

@@ -18,7 +18,7 @@ import { user, type UserErased } from './user.js';
 
 const toErasure = (part: string): string => `users.erasure.${part}`;
 
-/** Calls every {@link Forgets} method for each erased person until it is done. */
+/** Calls every method with `@Forgets` for each erased person until it is done. */
 @Injectable()
 export class ErasureProcessor implements OnModuleInit {
   @Background()
@@ -41,9 +41,7 @@ export class ErasureProcessor implements OnModuleInit {
     this.works = found.map(({ value, call }) => this.toWork(value, call));
   }
 
-  /**
-   * Drops the person's snapshots, stored responses and key. Without the key, sealed fields of events are unreadable.
-   */
+  /** Drops the person's snapshots, responses and key. Sealed fields are unreadable without the key. */
   @Forgets('users')
   async forget({ userId, merchantId, createdAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
     await this.keys.forget(userId);

@@ -10,9 +10,8 @@ const METADATA = createRequire(import.meta.url)('libphonenumber-js/metadata.min.
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 
 /**
- * Numbering plans with two spellings of one subscriber's number. `head` and `rest` are regular expressions. `digits`
- * are the digits between them: first those of the current spelling, then of the other. With `bothInUse` a number is
- * stored as sent.
+ * The numbering plans with two spellings of a number, which differ in `digits` between `head` and `rest`. The
+ * current spelling is first. With `bothInUse` a number is stored as sent.
  */
 const PLANS = plans.map(({ head, digits, rest, bothInUse = false }) => ({
   form: new RegExp(`^(${head})(?:${digits.join('|')})(${rest})$`),
@@ -37,10 +36,7 @@ function parse(text: string) {
   return parsePhoneNumberFromString(text, { extract: false }, METADATA);
 }
 
-/**
- * Returns a plausible number as E.164: plus, existing calling code and 7 to 15 digits. An obsolete spelling becomes the
- * current one.
- */
+/** Returns a plausible number in E.164 and its current spelling: known calling code, 7 to 15 digits. */
 export function parsePhoneNumber(sent: string): string | Fault {
   const text = asciiDigits(tidy(sent)).replace(/^\uff0b/, '+');
   if (text === '') return new Fault('is required');
@@ -51,7 +47,7 @@ export function parsePhoneNumber(sent: string): string | Fault {
   return isKept ? number : subscriberNumbers(number)[0];
 }
 
-/** Reads like {@link parsePhoneNumber} and validates the length. Older users may have numbers of other lengths. */
+/** Reads like parsePhoneNumber and checks the country's lengths. Older users may have other lengths. */
 export function readPhoneNumber(sent: string): string | Fault {
   const number = parsePhoneNumber(sent);
   if (number instanceof Fault || parse(number)?.isPossible() === true) return number;

@@ -126,10 +126,7 @@ function toAct({ at, reason, actor }: Act): Act {
   return { at, reason, actor };
 }
 
-/**
- * Creates a user with normalized fields. A repeat for the same id changes nothing. Throws IdempotencyKeyExpired for a late
- * repeat, and `invalid_transition` for an erased user.
- */
+/** Creates a user with normalized fields; a repeat changes nothing. Throws IdempotencyKeyExpired if late. */
 export function createUser(profile: Profile, state: User): UserEvent[] {
   if (state.account_state === 'unknown') {
     const { user_id, merchant_id, external_id, phone_number, email, created_at } = profile;
@@ -151,7 +148,6 @@ export function activateUser(
   return [{ type: 'user.activated.v1', data: { user_id, merchant_id, ...command } }];
 }
 
-/** Starts a deactivation. No payout is accepted afterwards. */
 export function startDeactivation(act: Act, state: User): UserEvent[] {
   const { user_id, merchant_id, account_state } = existing(state);
   if (account_state === 'deactivating') return [];
@@ -159,9 +155,7 @@ export function startDeactivation(act: Act, state: User): UserEvent[] {
   return [{ type: 'user.deactivation_started.v1', data: { user_id, merchant_id, ...toAct(act) } }];
 }
 
-/**
- * Completes a deactivation. `pendingPayouts` is null until payouts before its start are counted; then it only falls.
- */
+/** Completes a deactivation. `pendingPayouts` only falls; it is null until earlier payouts are counted. */
 export function completeDeactivation(
   { pendingPayouts, at }: { pendingPayouts: number | null; at: string },
   state: User,

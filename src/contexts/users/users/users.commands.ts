@@ -46,7 +46,7 @@ export class UserClaims {
   ) {}
 
   /**
-   * Returns one claim per spelling of the number, the current one first. An older user may hold an obsolete spelling. A
+   * Returns a claim per spelling, the current one first: an older user may hold an obsolete one. A
    * deactivation frees the claims, because carriers reassign numbers.
    */
   phoneNumber(merchantId: string, phoneNumber: string): Claim[] {
@@ -67,7 +67,7 @@ export class UserClaims {
     return [...streams].map((stream) => stream.slice(toStream(user, '').length));
   }
 
-  /** Returns a permanent claim: the external id identifies the journey of events, which two persons must not share. */
+  /** Returns a permanent claim: the external id joins a person's inbound events, which must not be mixed. */
   externalId(merchantId: string, externalId: string): Claim {
     return {
       category: 'user_external_id',
@@ -78,10 +78,7 @@ export class UserClaims {
   }
 }
 
-/**
- * Creates a user and returns the JSON of the 201. Throws `validation_failed` for a value that another user of the
- * merchant has.
- */
+/** Returns the JSON of the new user. Throws `validation_failed` for a value in use within the merchant. */
 export class CreateUser extends Command<string> {
   constructor(
     readonly merchantId: string,
@@ -123,8 +120,8 @@ const BY_OPERATOR = { metadata: { actor: 'operator' } };
 export const USER_SUBJECT = { scope: 'users:write', subject: 'user', streams: userStreams } as const;
 
 /**
- * Starts the deactivation of an onboarding or active user. No payout is accepted afterwards. A repeat keeps the first
- * reason. Throws `not_found`, or `invalid_transition` for a deactivated user.
+ * Deactivates an onboarding or active user: no further payout is accepted. A repeat keeps the first reason.
+ * Throws `not_found`, or `invalid_transition` for a deactivated user.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.deactivate' })
 export class StartDeactivation extends OperatorCommand {}
@@ -148,7 +145,7 @@ export class StartDeactivationHandler implements OperationHandler<StartDeactivat
   }
 }
 
-/** Completes a deactivation. Throws `not_found`, `invalid_transition`, or `unavailable` while `pendingPayouts` is null. */
+/** Throws `not_found`, `invalid_transition`, or `unavailable` while `pendingPayouts` is null. */
 export class CompleteDeactivation extends Command<void> {
   constructor(
     readonly userId: string,
@@ -173,9 +170,9 @@ export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeac
 }
 
 /**
- * Activates an onboarding user with a wallet (EIP-55 checksummed). Throws `not_found`, and `invalid_transition` for a
- * user who is deactivating or deactivated. Throws `validation_failed` when any merchant's user has the wallet: a
- * transfer to it would confirm both users' payouts.
+ * Activates an onboarding user with a wallet (EIP-55 checksummed). Throws `not_found`, and
+ * `invalid_transition` for a user who is deactivating or deactivated. Throws `validation_failed` if any
+ * merchant's user has the wallet: a transfer to it would confirm both users' payouts.
  */
 export class ActivateUser extends Command<void> {
   constructor(
@@ -209,8 +206,8 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
 }
 
 /**
- * Erases a deactivated user (contract.md 8.10): the user is unreadable at once, and workers drop the personal data of all
- * contexts. Throws `not_found`, or `invalid_transition` before the deactivation has ended. Idempotent.
+ * Erases a deactivated user (contract.md 8.10). Reads end at once; workers drop the personal data. Throws
+ * `not_found`, or `invalid_transition` before the deactivation has ended. Idempotent.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.erase', secondPerson: 'before' })
 export class EraseUser extends OperatorCommand {}

@@ -44,7 +44,7 @@ export class NewUser implements NewProfile {
 }
 
 class WalletQuery {
-  // An invalid address gets 404.
+  // An invalid address gets 404, as an unknown one does.
   @Field(text({ minLength: 1 }, (address) => address), {
     description: 'The issuer wallet address, in either letter case.',
   })

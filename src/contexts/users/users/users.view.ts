@@ -24,10 +24,7 @@ export type UserState = AccountState | 'erased';
 /** The states in order. The column stores the index. */
 export const USER_STATES: readonly UserState[] = [...ACCOUNT_STATES, 'erased'];
 
-/**
- * The projection of users without personal data. A user's state only advances: the later of two states and times counts, so
- * repeated and late events change nothing.
- */
+/** Projects users without personal data. States only advance, so repeated and late events change nothing. */
 export const usersProjection = subscriptionOf<UserEvent>({
   name: USERS_VIEW,
   events: Object.keys(STATE_AFTER),

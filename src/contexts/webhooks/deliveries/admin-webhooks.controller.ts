@@ -38,10 +38,7 @@ const CONFINED = {
   404: 'The key is confined to other merchants than that of merchant_id.',
 } as const;
 
-/**
- * The endpoints of all merchants, without their secrets, and deliveries, also for the portal (admin-api.md 3). Reads of
- * operators are recorded for the merchant's portal.
- */
+/** The webhook routes of operators and the portal (admin-api.md 3). The portal shows operators' reads. */
 @AdminController()
 export class AdminWebhooksController {
   constructor(

@@ -18,7 +18,7 @@ import { isAuthenticDelivery, type DeliveryWithMac } from '../endpoints/signing-
 const ENDPOINTS = 'webhooks.endpoint_snapshots';
 const USER_ERASED = 'user.erased.v1';
 const HELD_AT_ONCE = 500;
-/** The margin for the difference between clocks. */
+/** The margin for clock differences. */
 const MARGIN_MS = HOUR_MS;
 const UUIDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
@@ -28,10 +28,7 @@ interface Created {
   readonly recordedAt: Date;
 }
 
-/**
- * Checks that each stored delivery has a valid MAC and comes from an event, and that none is missing within its
- * retention. Compares the rows of endpoints with the events.
- */
+/** Checks that deliveries have valid MACs and match the events, and that endpoint rows match the events. */
 export class DeliveriesCheck implements TableCheck {
   readonly name = DELIVERIES_SAGA;
   private readonly published: Published;
@@ -41,7 +38,7 @@ export class DeliveriesCheck implements TableCheck {
   /** The number of stored deliveries that an event created. */
   private found = 0;
   private readonly erased = new Set<string>();
-  /** The missing deliveries within their retention, with the ids in their bodies. */
+  /** The missing deliveries within their retention, with the ids in their bodies, perhaps of erased users. */
   private readonly missing: (readonly [id: string, named: readonly string[]])[] = [];
   private keptSince: number | null = null;
   private readonly differences = new DifferentRows();
@@ -129,7 +126,7 @@ export class DeliveriesCheck implements TableCheck {
        left join webhooks.deliveries on delivery_id = any($1::uuid[])`,
       [created.map(({ id }) => id)],
     );
-    // Times of deliveries are by the database's clock.
+    // The database's clock is used, as for the times of deliveries.
     this.keptSince ??= rows[0]!.now.getTime() - retentionMs(this.tables.config) + MARGIN_MS;
     const ids = new Set(rows.map(({ id }) => id));
     for (const { id, body, recordedAt } of created) {

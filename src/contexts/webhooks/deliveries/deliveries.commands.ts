@@ -15,7 +15,7 @@ import { DeliveriesView } from './deliveries.view.js';
 import { toMerchantJson } from './delivery-page.view.js';
 import { MerchantCommand, respondWith, type Responded } from '../endpoints/endpoints.commands.js';
 
-/** Requests a test delivery to the endpoint with this id, enabled or disabled. Throws `not_found`. */
+/** Requests a test delivery to an enabled or disabled endpoint. Throws `not_found`. */
 export class RequestTestDelivery extends MerchantCommand<string> {}
 
 @CommandHandler(RequestTestDelivery)
@@ -44,10 +44,7 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
   }
 }
 
-/**
- * Requests another round of attempts for the delivery with this id. Throws `not_found` for an unknown delivery and a
- * deleted endpoint, and `invalid_transition` for a disabled one.
- */
+/** Requests another round of attempts. Throws `not_found`, or `invalid_transition` (disabled endpoint). */
 export class ResendWebhookDelivery extends MerchantCommand<string> {}
 
 @CommandHandler(ResendWebhookDelivery)
@@ -74,7 +71,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
       resend_id,
       (state) => webhookResend.request(command, endpoints, state),
       respondWith(caller, 202, (state) => {
-        // The response is the delivery at the time of the request: due at once, unless an attempt is in flight.
+        // The response is the delivery as requested: due at once, unless an attempt is in flight.
         const due = { status: 'pending', next_attempt_at: state!.requested_at, finished_at: null };
         return JSON.stringify({ webhook_delivery: { ...toMerchantJson(json), ...(!in_flight && due) } });
       }),
@@ -82,7 +79,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
   }
 }
 
-/** Resends a delivery of any merchant for an operator (admin-api.md 4). No stream forms its revision. */
+/** Resends a delivery of any merchant for an operator (admin-api.md 4). Deliveries have no stream. */
 @Operation({ name: 'deliveries.resend', scope: 'webhooks:write', subject: 'delivery', streams: () => [] })
 export class ResendDelivery extends OperatorCommand {}
 
@@ -107,8 +104,8 @@ export class ResendDeliveryHandler implements OperationHandler<ResendDelivery> {
 }
 
 /**
- * Requests a resend of all exhausted and dropped deliveries of an endpoint that were created at `since` or later. Throws
- * `not_found`, `validation_failed` for a time in the future and `invalid_transition` for a disabled endpoint.
+ * Requests a resend of all exhausted and dropped deliveries created at `since` or later. Throws `not_found`,
+ * `validation_failed` for a time in the future, or `invalid_transition` for a disabled endpoint.
  */
 export class RecoverWebhookEndpoint extends MerchantCommand<{
   readonly endpoint_id: string;

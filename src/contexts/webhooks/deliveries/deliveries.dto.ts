@@ -67,7 +67,6 @@ export class StatsQuery {
   since?: Date;
 }
 
-/** Returns the start of the statistics. Throws `bad_request` when it is too long ago or in the future. */
 export function statsSince({ since }: StatsQuery, now: Date): Date {
   if (since === undefined) return new Date(now.getTime() - DAY_MS);
   if (since > now) throw new DomainError('bad_request', 'since must not be in the future');
@@ -143,7 +142,7 @@ class WebhookRecovery {
   @ApiProperty(TIME) requested_at!: string;
 }
 
-/** `data` of `webhook_endpoint.test`. */
+/** The `data` of a `webhook_endpoint.test` event. */
 export class TestEventData {
   @ApiProperty(UUID) webhook_endpoint_id!: string;
   @ApiProperty({ type: 'string' }) message!: string;

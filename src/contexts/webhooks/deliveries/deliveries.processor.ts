@@ -16,7 +16,7 @@ import { DeliverySender } from './delivery-sender.service.js';
 import { DeliveryTable } from './deliveries.store.js';
 import { Lanes } from './lanes.service.js';
 
-/** The queue of jobs that wake lanes. A job may be lost or repeated. */
+/** The queue of jobs that wake lanes (one per endpoint). A job may be lost or repeated. */
 export const LANE_QUEUE = 'webhook-lanes';
 
 export interface LaneJob {
@@ -27,7 +27,7 @@ export interface LaneJob {
 const TICK_MS = 250;
 /** The delay above which no job is created, because the sweep finds the delivery within a second. */
 const MAX_DELAY_MS = 60_000;
-/** The rate limit of jobs per process: each costs half a millisecond, and one sweep finds all lanes (ADR 77). */
+/** The rate limit of jobs per process. Each costs half a millisecond; one sweep finds all lanes (ADR 77). */
 const JOBS_PER_SECOND = 100;
 const MAX_REMEMBERED = 10_000;
 const SWEEP_MS = 1000;
@@ -35,14 +35,14 @@ const SWEEP_MS = 1000;
 const REST = 10;
 const EVERY_SECOND = { everyMs: SWEEP_MS, backoff: { firstMs: SWEEP_MS, maxMs: SWEEP_MS } } as const;
 
-/** Drains due lanes in processes with the role `worker`. The saga, jobs for due retries and a sweep wake them. */
+/** Sends due deliveries in processes with the role `worker`. The saga, retry jobs and a sweep wake lanes. */
 @Injectable()
 @Processor(LANE_QUEUE, { autorun: false, concurrency: 20 })
 export class DeliveryProcessor
   extends WorkerHost
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
 {
-  /** Records heartbeats separately from the sweep, which may outlast the leases on a large table. */
+  /** The heartbeats are separate from the sweep, because a sweep of a large table may outlast the leases. */
   @Background()
   readonly heartbeat = new BackgroundWork({
     name: 'heartbeat of deliveries',
@@ -63,7 +63,7 @@ export class DeliveryProcessor
   private readonly added = new LRUCache<string, true>(upTo(MAX_REMEMBERED));
   /** The number of jobs added within the last second, or waiting for an unavailable queue. */
   private adding = 0;
-  /** The end of the pause after a sweep, by `performance.now()`. */
+  /** The end of the pause after a sweep, on the clock of `performance.now()`. */
   private restUntil = 0;
 
   constructor(
@@ -99,7 +99,7 @@ export class DeliveryProcessor
     this.lanes.wake(endpointId);
   }
 
-  /** Adds a job, for any process, that wakes the lane after the delay. The sweep finds deliveries without a job. */
+  /** Adds a job that wakes the lane in any process. The sweep finds deliveries without a job. */
   wakeIn(endpointId: string, delayMs: number): void {
     const now = Date.now();
     const tick = Math.ceil((now + delayMs) / TICK_MS);
@@ -116,7 +116,6 @@ export class DeliveryProcessor
       .finally(() => setTimeout(() => (this.adding -= 1), 1000).unref());
   }
 
-  /** Stops the loops and the lanes, then releases the leases. */
   async beforeApplicationShutdown(): Promise<void> {
     if (!this.config.roles.includes('worker')) return;
     await Promise.all([this.heartbeat.stop(), this.sweep.stop()]);

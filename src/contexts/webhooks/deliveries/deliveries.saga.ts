@@ -35,9 +35,8 @@ type OwnEvent = RecordedEvent &
   (WebhookEndpointEvent | WebhookTestRequested | WebhookResendRequested | WebhookRecoveryRequested);
 
 /**
- * Creates one delivery of an event to each endpoint that received its type when the event was recorded. The
- * delivery's id is derived from event, endpoint and type. A delivery to an endpoint that was disabled then is stored
- * as dropped (contract.md 13.8). Changes of endpoints, resends and recoveries are applied in the order of the log.
+ * Creates a delivery for each endpoint that received the type when the event was recorded. A delivery to an
+ * endpoint that was disabled then is stored as dropped (contract.md 13.8). Events are applied in log order.
  */
 export function deliveriesSaga(
   published: Published,
@@ -65,13 +64,12 @@ export function deliveriesSaga(
   };
 }
 
-/** Returns the types of the saga's events. */
 export function sagaEvents(published: Published): readonly string[] {
   const requests = REQUEST_HISTORIES.flatMap(({ events }) => events);
   return [...WEBHOOK_ENDPOINT_EVENTS, ...published.events, ...requests];
 }
 
-/** Folds the events in order; pure. */
+/** Returns the row changes that result from the events. It has no side effects. */
 export function react(
   events: readonly RecordedEvent[],
   before: readonly EndpointRow[],
@@ -129,7 +127,7 @@ export function react(
   return { endpoints: [...changed].map((id) => endpoints.get(id)!), deliveries, resends, recoveries };
 }
 
-/** True when the endpoint's row is later than the event, which is then a repeat. */
+/** Returns true if the endpoint's row is later than the event, which is a repeat then. */
 function isAhead(endpoint: EndpointRow, event: RecordedEvent): boolean {
   return comparePositions(endpoint.position, event.position) > 0;
 }

@@ -7,9 +7,9 @@ import type { FailurePhase } from '../../../platform/outbound/request-failure.js
 import type { AttemptOutcome, DeliveryStatus } from './retry.js';
 import type { DeliveryWithMac } from '../endpoints/signing-secrets.store.js';
 
-/** The leases of a sender end once its last heartbeat is this old. */
+/** The age of the last heartbeat at which other processes may release the leases of a sender. */
 const DEAD_AFTER_SECONDS = 10;
-/** The age of its last heartbeat at which a sender treats its leases as expired. */
+/** The age of the last heartbeat at which a sender treats its leases as expired, two seconds earlier. */
 const UNRESPONSIVE_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
 /** The time to collect results for one statement, under load. */
 const GATHER_MS = 3;
@@ -56,7 +56,7 @@ export interface DeliveryResult {
 
 type ClaimRequest = readonly [endpointId: string, room: number];
 
-/** The repository of a sender's claims and records. Calls of many lanes share statements. */
+/** The claims and records of this process. Calls of many lanes share statements. */
 @Injectable()
 export class DeliveryTable {
   private readonly senderId = newId();
@@ -73,7 +73,7 @@ export class DeliveryTable {
 
   constructor(private readonly database: Database) {}
 
-  /** Claims up to `room` due deliveries of the endpoint for this process, until they are recorded or released. */
+  /** Claims up to `room` due deliveries of the endpoint, until they are recorded or released. */
   claim(endpointId: string, room: number): Promise<readonly DeliveryClaim[]> {
     return this.claims.call([endpointId, room]);
   }
@@ -105,7 +105,7 @@ export class DeliveryTable {
     return performance.now() - this.seenAt < UNRESPONSIVE_MS;
   }
 
-  /** Records a heartbeat. Releases the leases of dead processes, and those of this process without a claim. */
+  /** Records a heartbeat. Releases the leases of dead processes, and unknown leases of this process. */
   async heartbeat(): Promise<void> {
     await this.recordHeartbeat();
     await this.database.query(
@@ -124,9 +124,8 @@ export class DeliveryTable {
     await this.claims.between(() => this.releaseUnknown());
   }
 
-  /** Returns the endpoints with a due delivery without a lease. */
   async dueEndpoints(): Promise<readonly string[]> {
-    // Hops from endpoint to endpoint through the index instead of reading every due row.
+    // The query hops from endpoint to endpoint through the index instead of reading every due row.
     const rows = await this.database.query<{ endpoint_id: string }>(
       `with recursive hop as (
          (select endpoint_id, due_at from webhooks.deliveries where state = 'pending' and leased_by is null
@@ -142,7 +141,6 @@ export class DeliveryTable {
     return rows.map((row) => row.endpoint_id);
   }
 
-  /** Releases all leases of this process and removes it from the senders, for a shutdown. */
   async releaseAll(): Promise<void> {
     await this.database.query('update webhooks.deliveries set leased_by = null where leased_by = $1', [
       this.senderId,
@@ -179,8 +177,7 @@ export class DeliveryTable {
     );
     const lanes = new Map<string, DeliveryClaim[]>(requests.map(([endpointId]) => [endpointId, []]));
     for (const row of rows) {
-      // The record of its last attempt is written, but not confirmed yet. The retried record or the next heartbeat
-      // releases the row.
+      // The record of the last attempt is unconfirmed. A retry or the next heartbeat releases the row.
       if (this.held.has(row.delivery_id)) continue;
       this.held.add(row.delivery_id);
       lanes.get(row.endpoint_id)?.push(row);
@@ -188,7 +185,7 @@ export class DeliveryTable {
     return requests.map(([endpointId]) => lanes.get(endpointId) ?? []);
   }
 
-  /** Releases rows leased by this process that are not in its memory, because a response was lost or late. */
+  /** Releases rows leased by this process but not held in memory, because a response was lost or late. */
   private async releaseUnknown(): Promise<void> {
     await this.database.query(
       'update webhooks.deliveries set leased_by = null where leased_by = $1 and not (delivery_id = any($2::uuid[]))',
@@ -197,8 +194,8 @@ export class DeliveryTable {
   }
 
   private async recordAll(results: readonly DeliveryResult[]): Promise<readonly void[]> {
-    // Only a success counts when the lease passed to another sender. A failure after a requested resend begins a new
-    // round at once. Resends and recoveries lock rows in this order too.
+    // Only a success counts if another sender has the lease. A failure after a resend request begins a new
+    // round at once. Resends and recoveries lock rows in this order too, to avoid deadlocks.
     const ordered = results.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
     await this.database.query(
       `with result as (

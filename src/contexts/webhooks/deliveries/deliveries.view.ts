@@ -13,7 +13,7 @@ import {
   type DeliveryJson,
 } from './delivery-page.view.js';
 
-/** The limit of endpoints that one page merges. Above it, a page reads all by time and filters by merchant. */
+/** The limit of endpoints that one page merges. A list of more reads all by time and filters by merchant. */
 const MAX_LANES = 1000;
 
 /** The limit of attempts that the API lists for a delivery. Resends may create more. */
@@ -24,7 +24,7 @@ export const LISTED_ATTEMPTS = 1000;
 export class DeliveriesView {
   constructor(private readonly database: Database) {}
 
-  /** Returns a delivery, also of a deleted endpoint, or null. `body` is the exact text that is signed and sent. */
+  /** Returns a delivery, also of a deleted endpoint, or null. `body` is the exact signed text. */
   async find(merchantId: string | null, deliveryId: string) {
     const [row] = await this.database.query<
       DeliveryJson & { body: string; is_test: boolean; in_flight: boolean }
@@ -55,10 +55,7 @@ export class DeliveriesView {
     return { name: 'webhooks.deliveries', due: row!.due, oldest_at: row!.oldest_at?.toISOString() ?? null };
   }
 
-  /**
-   * Returns the JSON text of a delivery with its attempts, or null. The payload is the signed text, byte for byte. For a
-   * null merchant the text includes `merchant_id`. `revision` changes with each attempt, end and resend.
-   */
+  /** Returns a delivery with its attempts as JSON, or null. The payload is the signed text, byte for byte. */
   async detail(merchantId: string | null, deliveryId: string) {
     const [found, attempts] = await Promise.all([
       this.find(merchantId, deliveryId),
@@ -69,6 +66,7 @@ export class DeliveriesView {
     const json = merchantId === null ? found.json : toMerchantJson(found.json);
     return {
       merchantId: merchant_id,
+      // The revision changes with each attempt, end and resend.
       revision: 2 * attempt_count + (finished_at === null ? 0 : 1),
       text: `${withJsonText(json, 'payload', found.body).slice(0, -1)},"attempts":${JSON.stringify(attempts)}}`,
     };
@@ -82,7 +80,7 @@ export class DeliveriesView {
     return [{ kind: 'delivery', id, merchant_id, title: `Delivery of ${type}, ${status}` }];
   }
 
-  /** Returns a page, newest first. It may hold fewer deliveries than its size, or none, and still have a cursor. */
+  /** Returns a page, newest first. A page with few deliveries, or none, may still have a cursor. */
   async list(merchants: readonly string[] | null, filter: DeliveriesFilter): Promise<DeliveriesPage> {
     const endpoints = await this.findEndpoints(merchants, filter.endpoint_id);
     const lanes =
@@ -90,7 +88,7 @@ export class DeliveriesView {
     return deliveryPage(this.database, lanes, filter);
   }
 
-  /** Returns the ids of the endpoints to list, with up to MAX_LANES + 1 deleted ones. Null means all endpoints. */
+  /** Returns the endpoints to list, with up to MAX_LANES + 1 deleted ones; null means all. */
   private async findEndpoints(
     merchantIds: readonly string[] | null,
     endpointId: string | undefined,
@@ -138,7 +136,6 @@ export interface DeliveryRecord {
   readonly attempt_list: readonly { readonly http_status: number | null; readonly error: string | null }[];
 }
 
-/** Returns the retained deliveries with these ids, oldest first. */
 export function readDeliveries(
   query: CheckedTables['query'],
   ids: readonly string[],

@@ -43,7 +43,7 @@ export class WebhookDelivery {
 /** A delivery in the APIs of operators and of the portal. */
 export type DeliveryJson = WebhookDelivery & { readonly merchant_id: string };
 
-/** The columns of {@link DeliveryJson}, selected from `webhooks.deliveries` as `d`. */
+/** The columns of DeliveryJson, selected from `webhooks.deliveries` as `d`. */
 export const DELIVERY_JSON = `d.delivery_id as id, d.endpoint_id as webhook_endpoint_id, d.merchant_id, d.type,
   d.state as status, d.attempts as attempt_count, d.created_at,
   case when d.state = 'pending' then d.due_at end as next_attempt_at, d.finished_at`;
@@ -60,13 +60,13 @@ export interface DeliveriesFilter extends CreatedDays, KeysetPage {
   readonly to?: { readonly end: Date } | undefined;
 }
 
-/** The restriction of a list to endpoints or, where these are null, to merchants. Null for both means all. */
+/** The endpoints of a list or, if null, its merchants; both null means all. Each endpoint is one lane. */
 interface Lanes {
   readonly endpoints: readonly string[] | null;
   readonly merchants?: readonly string[] | null;
 }
 
-/** The limit of deliveries read for one page. When few of them match, the page is short and has a cursor. */
+/** The limit of deliveries read for one page. A page with few matches is short and has a cursor. */
 export const READ_AT_ONCE = 5000;
 
 const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
@@ -78,10 +78,7 @@ export interface DeliveriesPage {
   readonly next_cursor: string | null;
 }
 
-/**
- * Returns a page of deliveries, newest first. Each endpoint is a lane that is read through its index. The page ends at
- * the last row of an incomplete lane, because older rows of it may be missing.
- */
+/** Ends a page at the last row of an incompletely read lane, because its older rows may be missing. */
 export async function deliveryPage(
   database: Pick<Database, 'query'>,
   { endpoints, merchants }: Lanes,
@@ -103,7 +100,7 @@ export async function deliveryPage(
   const share = Math.ceil(READ_AT_ONCE / (endpoints?.length ?? 1));
   const max = conditions.length > 0 ? share : Math.min(2 * share, size + 1);
   const isPending = status === 'pending' && (await hasFewPending(database, endpoints));
-  // Unsent deliveries have indexes of their own.
+  // Unsent deliveries have separate indexes.
   const isUnsent = status === 'exhausted' || status === 'dropped';
   const unsent = lanes === null ? `state = '${status}'` : `state in ('exhausted', 'dropped')`;
   const source = isPending
@@ -122,10 +119,7 @@ export async function deliveryPage(
   };
 }
 
-/**
- * Returns the SQL that selects the page and, for a page that is not full, the row where it ends. `source` selects the
- * newest rows of each lane, numbered by `place`. A lane with fewer than `max` rows is complete.
- */
+/** Selects the page and the row where a short page ends. A lane with fewer than `max` rows is complete. */
 function pageSql(source: string, max: number, conditions: readonly string[], pageSize: number): string {
   return `with read_rows as materialized (${source}),
        ends as (select * from read_rows where place = ${max} ${NEWEST_FIRST} limit 1),
@@ -140,7 +134,7 @@ function pageSql(source: string, max: number, conditions: readonly string[], pag
 
 const where = (conditions: readonly string[]): string => `where ${['true', ...conditions].join(' and ')}`;
 
-/** Selects the newest deliveries of each endpoint, or of all of them, through the index on their time. */
+/** Selects the newest rows of each endpoint, or of all, by the index on time. `place` numbers them. */
 function newest(lanes: string | null, conditions: readonly string[], max: number): string {
   const ofLane = where([...(lanes === null ? [] : ['endpoint_id = lane.id']), ...conditions]);
   return `select of_lane.*, row_number() over (partition by lane.id ${NEWEST_FIRST}) as place
@@ -148,10 +142,7 @@ function newest(lanes: string | null, conditions: readonly string[], max: number
       select ${COLUMNS} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
 }
 
-/**
- * Selects all pending deliveries through their indexes, because they may be rare among old succeeded ones. `place` is
- * 0, so that every lane counts as complete.
- */
+/** Selects all pending rows by index, because they may be rare. A `place` of 0 means complete lanes. */
 function allPending(lanes: string | null, place: readonly string[]): string {
   const ofLanes = lanes === null ? [] : [`endpoint_id = any(${lanes})`];
   const pending = (lease: string): string =>

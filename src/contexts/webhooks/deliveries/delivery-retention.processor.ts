@@ -15,16 +15,13 @@ const ROUND_MS = 6 * HOUR_MS;
 const MARGIN_MS = DAY_MS;
 export const PRUNED_AT_ONCE = 500;
 
-/** Returns the retention of finished deliveries, at least the window in which failed attempts count. */
+/** Returns the retention, which is at least the window in which failed attempts count. */
 export function retentionMs({ webhookRetentionDays, webhookDisableWindowSeconds }: WebhooksConfig): number {
   if (webhookRetentionDays === 0) return Infinity;
   return Math.max(webhookRetentionDays * DAY_MS, webhookDisableWindowSeconds * 1000);
 }
 
-/**
- * Deletes deliveries and recoveries that finished more than WEBHOOK_RETENTION_DAYS ago. Pending deliveries are kept, and
- * so are all of an endpoint with an open recovery.
- */
+/** Deletes old finished deliveries and recoveries, but no delivery of an endpoint with an open recovery. */
 @Injectable()
 export class DeliveryRetention {
   constructor(
@@ -44,12 +41,12 @@ export class DeliveryRetention {
   }
 
   /**
-   * Deletes succeeded deliveries about an erased person. Others are kept until they succeed or their retention ends: they
-   * contain ids, amounts and data of the merchant.
+   * Deletes succeeded deliveries about an erased person. The others are kept until their retention ends,
+   * because they contain ids, amounts and data of the merchant.
    */
   @Forgets('webhooks')
   async forget({ userId, merchantId, createdAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
-    // Then all deliveries about the person exist.
+    // All deliveries about the person exist once the saga is current.
     if (!(await this.progress.waitUntilCurrent(DELIVERIES_SAGA))) return false;
     const since = new Date(Date.parse(createdAt) - MARGIN_MS).toISOString();
     const endpoints = await this.database.query<{ endpoint_id: string }>(
@@ -61,7 +58,7 @@ export class DeliveryRetention {
     return true;
   }
 
-  /** Applies a statement to deliveries since a time, in chunks, oldest first. Returns false when it is aborted. */
+  /** Applies a statement to deliveries since a time, oldest first. Returns false when it is aborted. */
   private async walk(
     sql: string,
     since: string,
@@ -81,15 +78,12 @@ export class DeliveryRetention {
   }
 }
 
-/** The condition of the next chunk. A statement returns the last delivery of its chunk, or none at the end. */
+/** The condition of the next chunk. A statement returns the last row of its chunk, or none at the end. */
 const NEXT = `(created_at, delivery_id) > ($1::timestamptz, $2::uuid)
     order by created_at, delivery_id limit ${PRUNED_AT_ONCE}`;
 const LAST = `select created_at::text, delivery_id from read order by read.created_at desc, delivery_id desc limit 1`;
 
-/**
- * Reads deliveries by creation, oldest first: a delivery that finished before a time was also created before it. Rows
- * are locked in the order of senders and resends; a delivery that became pending again is kept.
- */
+/** Reads by creation, which precedes the finish. Locks rows in the order of senders, to avoid deadlocks. */
 const PRUNE = `
   with read as materialized (
     select delivery_id, created_at from webhooks.deliveries where created_at < $3 and ${NEXT}

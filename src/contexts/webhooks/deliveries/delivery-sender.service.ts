@@ -24,15 +24,15 @@ import { SigningSecrets } from '../endpoints/signing-secrets.store.js';
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** The delay after an internal error of an attempt, and between attempts to write its result. */
 const PAUSE_MS = 1000;
-/** The minimum interval between warnings about unrecorded results, of which thousands may wait in an outage. */
+/** The minimum interval between warnings. Thousands of results may wait in an outage. */
 const WARN_EVERY_MS = 10_000;
-/** The errors of a process or machine without free sockets, which are not the receiver's fault. */
+/** The errors of a process or machine without free sockets. The receiver has not caused them. */
 const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 
 /** The result of an attempt, with its destination. */
 type SendResult = DeliveryResult & { readonly attempt: AttemptRecord; readonly url: string };
 
-/** Makes one attempt of a delivery. Each has one log line, one count and one span, without bodies and secrets. */
+/** Performs attempts. Each has one log line, one count and one span, without bodies and secrets. */
 @Injectable()
 export class DeliverySender {
   private readonly logger = new Logger(DeliverySender.name);
@@ -54,8 +54,8 @@ export class DeliverySender {
 
   /**
    * Sends and records a delivery; never rejects. Returns the milliseconds until it is due again, or null.
-   * @param responded called once, before the record, with the attempt or null when there was none
-   * @param fills true when it occupies the last slot of its endpoint, and may have waited for the receiver
+   * @param responded called once, before the result is recorded, with the attempt or null when there was none
+   * @param fills true if the delivery has the last slot of its endpoint; it may have waited for the receiver
    */
   async deliver(
     delivery: DeliveryClaim,
@@ -70,11 +70,11 @@ export class DeliverySender {
     const disable = async (): Promise<void> => {
       if ('url' in result && result.attempt.outcome === 'gone') await this.disable(delivery, result);
     };
-    // One try before the slot is free: an outage of the event store must not occupy the slots of the process.
+    // One try precedes `responded`. Further tries follow it, so that an outage does not occupy slots.
     let disabled = disable();
     await disabled.catch(() => undefined);
     responded(result.attempt);
-    // The endpoint is disabled before the attempt is recorded: after a crash in between, the next 410 disables it.
+    // The endpoint is disabled before the record. A crash in between repeats the attempt, and thus the 410.
     const isRecorded = await this.retryUntilDone(async () => {
       await disabled.catch(() => (disabled = disable()));
       await this.table.record(result);
@@ -137,7 +137,7 @@ export class DeliverySender {
         duration_ms: Math.round(performance.now() - began),
         outcome,
         http_status: response?.status ?? null,
-        // Merchants see it as `error_class`.
+        // The API returns it as `error_class`.
         failure_phase: received.kind === 'failed' ? received.phase : null,
         error: received.error?.replaceAll('\0', '') ?? null,
         response_excerpt: response?.body ?? null,
@@ -145,7 +145,6 @@ export class DeliverySender {
     };
   }
 
-  /** Returns the milliseconds until the next attempt of the round; null when there is none. */
   private retryDelay(round: number, received: HttpResult): number | null {
     const now = this.clock.now().getTime();
     const requested = received.kind === 'response' ? retryAfterMs(received.retryAfter, now) : null;
@@ -161,7 +160,7 @@ export class DeliverySender {
     const reason = { cause: 'gone', delivery_id, attempted_url, attempted_at } as const;
     await this.disabling.disable({ endpoint_id, merchant_id }, reason).catch((err: Error) => {
       if (err instanceof EventStoreUnavailable || isDatabaseUnavailable(err)) throw err;
-      // The stream may contain a newer version's event. The next 410, or sustained failures, disables the endpoint.
+      // The stream may contain an event of a newer version. The next 410 or sustained failures disable it.
       this.logger.warn({ msg: 'webhook endpoint not disabled', endpoint_id, err });
     });
   }
@@ -179,7 +178,7 @@ export class DeliverySender {
     this.log.wideLog(
       'webhook attempt',
       {
-        // Member by member: a spread costs more than the rest of the line.
+        // The members are listed, because a spread costs more than the rest of the line.
         delivery_id: delivery.delivery_id,
         endpoint_id: delivery.endpoint_id,
         merchant_id: delivery.merchant_id,
@@ -200,7 +199,7 @@ export class DeliverySender {
     );
   }
 
-  /** Retries a write until it succeeds, so that a sent delivery is recorded. Returns false after {@link stop}. */
+  /** Retries a write until it succeeds, so that sent deliveries are recorded. Returns false after `stop`. */
   private async retryUntilDone(write: () => Promise<void>): Promise<boolean> {
     while (!this.stopped) {
       try {

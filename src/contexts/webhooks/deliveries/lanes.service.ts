@@ -6,9 +6,9 @@ import type { AttemptRecord, DeliveryClaim, DeliveryTable } from './deliveries.s
 export interface SendLimits {
   /** The limit of deliveries in flight per endpoint. */
   readonly perEndpoint: number;
-  /** The limit of deliveries, and so of sockets, in flight. Slow endpoints share half of it. */
+  /** The limit of deliveries in flight, and thus of sockets. Slow endpoints share half of it. */
   readonly perProcess: number;
-  /** The limit of deliveries in flight that began within the last FRESH_MS. Prompt receivers need no more sockets. */
+  /** The limit of deliveries in flight that began less than FRESH_MS ago. Prompt receivers need no more. */
   readonly fresh: number;
 }
 
@@ -16,11 +16,11 @@ export const SEND_LIMITS: SendLimits = { perEndpoint: 16, perProcess: 4096, fres
 const FRESH_MS = 100;
 const CLAIM = 128;
 const HELD_PER_PROCESS = 4096;
-/** A lane claims again when this many are left, so that sending does not wait for the claim. */
+/** The number of unsent claims at which a lane claims again, so that sending does not wait for the claim. */
 const CLAIM_AHEAD = 64;
-/** A lane with this many unrecorded responses claims nothing. */
+/** The number of unrecorded deliveries at which a lane stops claiming. */
 const UNRECORDED = 512;
-/** A failure that took longer halves the endpoint's cap, because it occupied a socket. */
+/** The duration above which a failure halves the endpoint's cap, because it occupied a socket. */
 const HELD_UP_MS = 1000;
 /** The time for which a shutdown waits for deliveries in flight before it releases them. */
 const DRAIN_MS = 10_000;
@@ -32,7 +32,7 @@ interface Lane {
   inFlight: number;
   /** The number of deliveries in flight or not recorded yet. */
   unrecorded: number;
-  /** The limit of deliveries in flight: `perEndpoint` at first. */
+  /** The limit of deliveries in flight: `perEndpoint` at first, at least 1. */
   cap: number;
   /** True when an unclaimed delivery may be due. */
   maybeDue: boolean;
@@ -41,10 +41,9 @@ interface Lane {
 }
 
 /**
- * Sends due deliveries from one lane per endpoint; lanes are served round robin, one delivery each. A response frees
- * a slot before its attempt is recorded, because records are written in groups. A slow failure halves the slots of an
- * endpoint, down to one; any other result adds one. Endpoints with fewer slots share half of the process, so that the
- * others always find room. Few deliveries may be fresh; a hanging one stops counting after FRESH_MS (ADR 77).
+ * Sends due deliveries round robin from one lane per endpoint (ADR 77). A response frees a slot before its
+ * attempt is recorded, because records are written in groups. A slow failure halves the slots of an endpoint.
+ * Other results add one. Endpoints with fewer slots share half of the process, so that the others find room.
  */
 export class Lanes {
   private readonly log = new Logger(Lanes.name);
@@ -64,12 +63,12 @@ export class Lanes {
   constructor(
     private readonly table: DeliveryTable,
     private readonly sender: Pick<DeliverySender, 'deliver' | 'stop'>,
-    /** Called when a delivery of the endpoint is due again after this delay. */
+    /** Schedules a wake-up for a delivery that is due again after the delay. */
     private readonly wakeIn: (endpointId: string, delayMs: number) => void,
     private readonly limits: SendLimits = SEND_LIMITS,
   ) {}
 
-  /** Starts the lane unless it runs. It may have no due delivery. */
+  /** Starts the lane unless it runs. The endpoint may have no due delivery. */
   wake(endpointId: string): void {
     if (this.stopping) return;
     const lane = this.lanes.get(endpointId) ?? this.newLane(endpointId);
@@ -103,7 +102,7 @@ export class Lanes {
     void work.then(() => this.working.delete(work));
   }
 
-  /** Claims, releases or sends after each change. */
+  /** Claims, releases or sends as the state of the lane requires. */
   private advance(lane: Lane): void {
     if (this.mustRelease(lane)) this.track(this.release(lane));
     else if (this.wantsMore(lane)) this.track(this.claim(lane));
@@ -120,7 +119,7 @@ export class Lanes {
     return cap < this.limits.perEndpoint;
   }
 
-  /** True if the lane's claims must be released: the process stops, its leases expired, or the endpoint is slow. */
+  /** Returns true if the process stops, its leases expired, or a slow endpoint has more claims than slots. */
   private mustRelease(lane: Lane): boolean {
     const count = lane.claimed.length;
     if (count === 0) return false;
@@ -159,7 +158,7 @@ export class Lanes {
       this.held -= room - rows.length;
       lane.maybeDue ||= rows.length === room;
     } catch (error) {
-      // The sweeper wakes the lane when the database is back.
+      // The sweep wakes the lane once the database is available.
       this.held -= room;
       this.log.warn({ msg: 'lane waiting', endpoint_id: lane.endpointId, err: error });
     }
@@ -167,7 +166,7 @@ export class Lanes {
     this.advance(lane);
   }
 
-  /** Returns the size of the next claim. It falls as the process holds more; a slow endpoint gets its free slots. */
+  /** Returns the size of the next claim, reduced by existing claims. A slow endpoint gets its free slots. */
   private roomFor(lane: Lane): number {
     const room = Math.ceil(CLAIM * Math.max(0, 1 - this.held / HELD_PER_PROCESS));
     return Math.max(1, this.isSlow(lane) ? lane.cap - lane.inFlight : room);

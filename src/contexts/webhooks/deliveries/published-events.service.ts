@@ -18,7 +18,7 @@ export function envelope(id: string, { type, occurredAt, merchantId, data }: Pub
   return withJsonText({ id, type, occurred_at: occurredAt, merchant_id: merchantId }, 'data', data);
 }
 
-/** Reads the time of the event from an {@link envelope} without parsing it, which costs as much as sending it. */
+/** Reads the time of the event from a body without parsing, which costs as much as sending. */
 export function occurredAt(body: string): Date | null {
   const [, time] = /^\{"id":"[^"]*","type":"[^"]*","occurred_at":"([^"]+)"/.exec(body) ?? [];
   return time === undefined ? null : new Date(time);
@@ -27,7 +27,7 @@ export function occurredAt(body: string): Date | null {
 export interface Published {
   /** The stored types of published events. */
   readonly events: readonly string[];
-  /** Returns the contents that an event publishes, perhaps none. Null for a type that is not in `events`. */
+  /** Returns the contents that an event publishes, perhaps none; null for a type that is not in `events`. */
   of(event: RecordedEvent): readonly PublishedEvent[] | null;
 }
 
@@ -40,7 +40,7 @@ export function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
   };
 }
 
-/** Collects the publications of the contexts. Throws when their types differ from {@link EVENT_TYPES}. */
+/** Collects the publications of the contexts. Throws when their types differ from EVENT_TYPES. */
 export function publishedBy(contexts: readonly Context[]): Published {
   const publications = new Map(
     contexts.flatMap(({ publishes = {} }) =>

@@ -8,14 +8,13 @@ import { webhooksConfig, type WebhooksConfig } from '../webhooks.config.js';
 const BODY_BYTES = 65_536;
 const EXCERPT_BYTES = 1024;
 
-/** The address guard of receivers, at registration, PATCH and every connect. */
+/** The address guard of receivers, used at registration, PATCH and every connect. */
 @Injectable()
 export class ReceiverHosts extends GuardedHosts {
   constructor(@Inject(webhooksConfig.KEY) { mode, webhookAllowCidrs }: WebhooksConfig) {
     super({ loopback: mode === 'sandbox', allowed: parseCidrs(webhookAllowCidrs) });
   }
 
-  /** Throws `validation_failed` for a URL that may not receive webhooks. */
   async check(url: string): Promise<void> {
     const refusal = await this.refusal(url);
     if (refusal === null) return;

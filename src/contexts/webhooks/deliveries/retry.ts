@@ -10,11 +10,10 @@ export const RETRY_AFTER_CAP_MS = DAY_MS;
 export const SUSPENDED_MS = 5 * 60_000;
 
 /**
- * Returns the milliseconds until the next attempt, or null when there is none.
- * @param attempt number of the attempt in this round, from 1
- * @param scheduleSeconds delays after the first attempt: eleven attempts for ten delays
+ * Returns the milliseconds until the next attempt, or null after the last. Ten delays allow eleven attempts.
+ * @param attempt the number of the attempt in its round, from 1
  * @param random in [0, 1)
- * @param requestedMs the `Retry-After`, honoured with 429 and 503
+ * @param requestedMs the `Retry-After` of the response
  */
 export function retryDelayMs(
   attempt: number,

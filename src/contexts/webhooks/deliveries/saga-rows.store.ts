@@ -6,7 +6,7 @@ import type { Endpoint } from '../endpoints/webhook-endpoints.js';
 import type { WebhookRecoveryRequested } from '../recoveries/webhook-requests.js';
 import type { NewDelivery } from '../endpoints/signing-secrets.store.js';
 
-/** A row of `webhooks.endpoint_snapshots`, as of the event at `position`. Its times are timestamps of PostgreSQL. */
+/** An endpoint as of the event at `position`. The times are timestamps of PostgreSQL. */
 export type EndpointRow = Endpoint & { readonly position: string };
 
 /** The columns of an endpoint without its id and `failures_since`. */
@@ -24,11 +24,10 @@ export const ENDPOINT_COLUMNS = [
   'updated_at',
 ] as const satisfies readonly (keyof Endpoint)[];
 
-/** A new row of `webhooks.deliveries`. */
 export interface DeliveryRow extends NewDelivery {
   readonly mac: string;
   readonly traceparent: string | null;
-  /** `dropped` when the endpoint was disabled at the time of the event; only a resend or a recovery sends it. */
+  /** `dropped` if the endpoint was disabled at the time of the event. A resend or recovery can send it. */
   readonly state: 'pending' | 'dropped';
 }
 
@@ -44,14 +43,13 @@ const DELIVERY_COLUMNS = [
   'state',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
-/** A resend of a delivery, with the position of its request. */
 export interface ResendRow {
   readonly delivery_id: string;
   readonly endpoint_id: string;
   readonly position: string;
 }
 
-/** The kind of work items that recover an endpoint. `key` is the endpoint, `share` is the merchant. */
+/** The kind of work items that recover an endpoint. `key` is the endpoint and `share` the merchant. */
 export const RECOVERY = 'webhooks.recovery';
 
 export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolClient): Promise<void> {
@@ -66,10 +64,10 @@ export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolCli
   );
 }
 
-/** The limit of one statement: dropping half a million rows delayed the deliveries of all merchants for 20 seconds. */
+/** The limit of one statement. Dropping half a million rows delayed all deliveries for 20 seconds. */
 export const DROPPED_AT_ONCE = 5000;
 
-/** Drops up to {@link DROPPED_AT_ONCE} pending deliveries of deleted endpoints. Senders drop the rest when due. */
+/** Drops up to DROPPED_AT_ONCE pending deliveries of deleted endpoints. Senders drop the rest when due. */
 export async function dropDeliveries(endpointIds: readonly string[], tx: PoolClient): Promise<void> {
   if (endpointIds.length === 0) return;
   await tx.query(
@@ -87,7 +85,7 @@ export async function dropDeliveries(endpointIds: readonly string[], tx: PoolCli
   );
 }
 
-/** Begins a new round of attempts, due now. A delivery in flight gets one only if its current attempt fails. */
+/** Begins a new round of attempts, due now. A delivery in flight gets one only if its attempt fails. */
 export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClient): Promise<void> {
   if (rows.length === 0) return;
   const last = new Map(rows.map((row) => [row.delivery_id, row.position]));
@@ -110,8 +108,8 @@ export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClien
 }
 
 /**
- * Returns the endpoints of all merchants in the events. Deleted ones, perhaps a hundred thousand, are included only
- * if an event names them. So a repeated event does not restore one.
+ * Returns the endpoints of all merchants in the events. Deleted ones, perhaps 100,000, are included only if
+ * an event names them. A repeated event then finds its deleted endpoint and does not restore it.
  */
 export async function loadEndpoints(
   events: readonly RecordedEvent[],
@@ -120,7 +118,7 @@ export async function loadEndpoints(
   const named = (field: string): unknown[] => [
     ...new Set(events.map(({ data }) => data[field]).filter((id) => id !== undefined)),
   ];
-  // Times as text, because one may be `-infinity`.
+  // Times are read as text, because one may be `-infinity`.
   const columns = ENDPOINT_COLUMNS.map((name) => (name.endsWith('_at') ? `${name}::text` : name)).join();
   const rows = (where: string): string =>
     `select endpoint_id, ${columns}, failures_since::text, position from webhooks.endpoint_snapshots where ${where}`;

@@ -14,15 +14,12 @@ import {
 import { endpointsDisabled } from '../webhooks.metrics.js';
 import { webhooksConfig, type WebhooksConfig } from '../webhooks.config.js';
 
-/** The interval at which endpoints are evaluated whose attempts failed in this process. */
+/** The evaluation interval of endpoints with failed attempts in this process. */
 const EVALUATE_MS = 500;
-/** The interval for all endpoints, because of failures that a dead process did not evaluate. */
+/** The evaluation interval of all endpoints, because a process may end before it evaluates its failures. */
 const EVALUATE_ALL_MS = 60_000;
 
-/**
- * The condition under which an `attempt` counts as a failure of the endpoint `snapshot`. It failed after the endpoint
- * was enabled, within the window of $2 seconds before $1. The index `attempts_failed` serves it.
- */
+/** The condition of a failure that counts: since the last enabling, and within $2 seconds before $1. */
 const COUNTS = `attempt.endpoint_id = snapshot.endpoint_id and attempt.outcome <> 'succeeded'
   and attempt.started_at > snapshot.failures_since
   and attempt.started_at >= $1::timestamptz - make_interval(secs => $2)`;
@@ -31,9 +28,8 @@ const failures = (columns: string, rest: string): string =>
   `select ${columns} from webhooks.attempts attempt where ${COUNTS} ${rest}`;
 
 /**
- * Disables endpoints that responded with 410, and those with sustained failures (contract.md 15). Failures are sustained
- * when enough of them lie within the window, the oldest and the newest far enough apart. Successes in between do not
- * matter. Several processes may evaluate an endpoint at once.
+ * Disables endpoints after a 410 or sustained failures (contract.md 15). Enough failures must lie within the
+ * window and span enough time; successes do not matter. Several processes may evaluate an endpoint at once.
  */
 @Injectable()
 export class AutomaticDisabling {
@@ -64,7 +60,7 @@ export class AutomaticDisabling {
     return this.evaluate(null);
   }
 
-  /** Disables those of the endpoints with sustained failures; null: of all. Reads no more failures than the rule needs. */
+  /** Disables those of the endpoints that have sustained failures; null means all endpoints. */
   private async evaluate(endpointIds: readonly string[] | null): Promise<void> {
     const { webhookDisableSpanSeconds: span, webhookDisableFailures: enough } = this.config;
     const found = await this.database.query<EndpointRef & { failing_since: Date; [column: string]: unknown }>(
@@ -84,7 +80,7 @@ export class AutomaticDisabling {
       );
   }
 
-  /** Returns the present failure counts by endpoint; an endpoint without deliveries may be missing. */
+  /** Returns the failure counts by endpoint. An endpoint that the saga has not stored yet is missing. */
   async counts(endpointIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.database.query<{ endpoint_id: string; failures: number }>(
       `select endpoint_id,
@@ -99,7 +95,7 @@ export class AutomaticDisabling {
     return (await this.counts([endpointId])).get(endpointId) ?? 0;
   }
 
-  /** Disables an endpoint, unless it is disabled or deleted. */
+  /** Disables an endpoint, unless it is not enabled or the reason is outdated. */
   async disable(endpoint: EndpointRef, reason: DisableReason): Promise<void> {
     const { merchant_id } = endpoint;
     const command = { ...endpoint, reason, at: timestamp(this.clock) };
@@ -113,7 +109,7 @@ export class AutomaticDisabling {
     if (events.length === 0) return;
     const { cause } = reason;
     endpointsDisabled.inc({ cause });
-    // The URL is not logged: its path may contain a token.
+    // The URL is not logged, because its path may contain a token.
     const because =
       reason.cause === 'gone' ? { delivery_id: reason.delivery_id } : { failing_since: reason.failing_since };
     this.log.wideLog('webhook endpoint disabled', { ...endpoint, cause, ...because }, 'warn');

@@ -5,7 +5,7 @@ import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Endpoint } from './webhook-endpoints.js';
 
-/** The largest age of an endpoint's state when a delivery is sent to it. */
+/** The maximum age of an endpoint's state when a delivery is sent to it. */
 export const DESTINATION_FRESH_MS = 20;
 const MAX_CACHED = 10_000;
 
@@ -23,7 +23,6 @@ export class Destinations {
 
   constructor(private readonly database: Database) {}
 
-  /** Returns the endpoint as of at most {@link DESTINATION_FRESH_MS} ago; null when there is none. */
   async load(endpointId: string): Promise<Destination | null> {
     return this.fresh.get(endpointId) ?? this.reads.call(endpointId);
   }

@@ -21,7 +21,6 @@ interface Counted {
 const countSql = (status: DeliveryStatus): string =>
   `'${status}', count(*) filter (where state = '${status}')`;
 
-/** Reads the index of the endpoint's deliveries, then the attempts by their key. */
 const NEWEST = `
   with newest as materialized (
     select delivery_id, state, created_at from webhooks.deliveries
@@ -59,7 +58,7 @@ const NOW = `
     (select min(due_at) from webhooks.deliveries
       where endpoint_id = $1 and state = 'pending' and leased_by is null and due_at <= now()) as oldest_due_at`;
 
-/** The age up to which a result is shared. Its start may be this much before the requested time. */
+/** The time for which a result is shared. The start of a result may differ from the request by this time. */
 export const STATS_SHARED_MS = 5000;
 
 const MAX_SHARED = 10_000;
@@ -87,7 +86,7 @@ async function count(database: Database, endpointId: string, requestedSince: Dat
 
 type EndpointStats = Awaited<ReturnType<typeof count>>;
 
-/** The shared statistics of endpoints. Counting takes up to a second, and a merchant may request it many times. */
+/** The shared statistics of endpoints. Counting lasts up to a second, and merchants may repeat requests. */
 @Injectable()
 export class RecentStats {
   private readonly shared = new LRUCache<string, EndpointStats, () => Promise<EndpointStats>>({

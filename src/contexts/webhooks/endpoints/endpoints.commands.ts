@@ -20,7 +20,6 @@ import {
 } from './webhook-endpoints.js';
 import { toEndpointDto } from './endpoints.view.js';
 
-/** The merchant of a write, the metadata of its events and its idempotency ticket. */
 export interface MerchantCaller {
   readonly merchantId: string;
   readonly metadata: EventMetadata;
@@ -42,7 +41,7 @@ export abstract class MerchantCommand<Input> extends Command<Responded> {
   }
 }
 
-/** Returns the options of a command whose response is stored with its events, for repeats. */
+/** Returns command options that store the response with the events, for repeats of the request. */
 export function respondWith<State>(
   { metadata, ticket }: MerchantCaller,
   status: number,
@@ -51,10 +50,7 @@ export function respondWith<State>(
   return { metadata, response: { ticket, status, body } };
 }
 
-/**
- * Registers an endpoint. The response contains its signing secret. Throws `validation_failed` for a refused address and
- * for an eleventh endpoint.
- */
+/** Registers an endpoint. Throws `validation_failed` for a refused address and for an eleventh endpoint. */
 export class RegisterWebhookEndpoint extends MerchantCommand<EndpointFields> {}
 
 @CommandHandler(RegisterWebhookEndpoint)
@@ -101,7 +97,7 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     const { merchantId: merchant_id } = caller;
     const { endpoint_id, changes } = input;
     if (changes.url !== undefined) {
-      // The endpoint is checked before the address, so that another merchant's endpoint always gives 404.
+      // The endpoint is checked before the address, so that another merchant's endpoint is always 404.
       findEndpoint((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
       await this.hosts.check(changes.url);
     }
@@ -144,10 +140,7 @@ interface Rotation {
   readonly overlap_seconds: number;
 }
 
-/**
- * Replaces the signing secret of an endpoint. The response contains the fresh secret. Throws `not_found`, and
- * `invalid_transition` while too many replaced secrets are valid.
- */
+/** Replaces a secret. Throws `not_found`, or `invalid_transition` while too many former secrets are valid. */
 export class RotateSigningSecret extends MerchantCommand<Rotation> {}
 
 @CommandHandler(RotateSigningSecret)

@@ -228,7 +228,6 @@ export class WebhookEndpointsController {
   }
 }
 
-/** Simulates sustained failures of an endpoint. */
 @Controller('merchants/v1/sandbox/webhook_endpoints')
 export class SandboxEndpointsController {
   constructor(private readonly writes: WriteResponses) {}

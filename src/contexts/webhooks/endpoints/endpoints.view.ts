@@ -70,7 +70,7 @@ export class EndpointsView {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** Returns a page of the endpoints of these merchants, newest first. Null: of all. */
+  /** Returns a page of endpoints, newest first; null `merchants` means all. */
   async page(merchants: readonly string[] | null, filter: EndpointsFilter) {
     const list = {
       columns: `endpoint_id as id, merchant_id, url, description, status, created_at, updated_at, event_types,
@@ -93,7 +93,6 @@ export class EndpointsView {
     return { webhook_endpoints, next_cursor };
   }
 
-  /** Returns the merchant's endpoints, oldest first. */
   async list(merchantId: string): Promise<WebhookEndpoint[]> {
     const { byId } = await this.loop.loadForDisplay(webhookEndpoints, merchantId);
     const failures = await this.disabling.counts([...byId.keys()]);
@@ -103,7 +102,6 @@ export class EndpointsView {
       .map((each) => toEndpointDto(each, failures.get(each.endpoint_id) ?? 0));
   }
 
-  /** Throws `not_found`. */
   async get(merchantId: string, id: string): Promise<WebhookEndpoint> {
     const endpoint = (await this.list(merchantId)).find((each) => each.id === id);
     if (endpoint === undefined) throw DomainError.notFound('Webhook endpoint');

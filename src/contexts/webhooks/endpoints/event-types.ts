@@ -16,7 +16,7 @@ export const EVENT_TYPES = [
   ...LISTED_TYPES,
 ] as const;
 
-/** Checks that an endpoint receives the type. Without own types it receives all but {@link LISTED_TYPES}. */
+/** Checks that an endpoint receives the type. An endpoint without types receives all but LISTED_TYPES. */
 export function receives(
   { event_types: own }: { readonly event_types: readonly string[] | null },
   type: EventType,
@@ -29,7 +29,7 @@ export const TEST_TYPE = 'webhook_endpoint.test' satisfies EventType;
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Derives the id from event and endpoint, and from a listed type, because one event may publish several. */
+/** Derives the id. A listed type is part of it, because one event may publish several of these. */
 export function deliveryId(eventId: string, endpointId: string, type: string): string {
   const isListed = LISTED_TYPES.some((listed) => listed === type);
   return deriveId(eventId, endpointId, ...(isListed ? [type] : []));

@@ -10,7 +10,7 @@ import {
 } from './webhook-endpoints.js';
 import { REQUEST_HISTORIES } from '../recoveries/webhook-requests.js';
 
-/** The rules with which auditors compare the endpoints of each merchant. */
+/** The rules by which an audit checks the history of a merchant's endpoints. */
 const endpointsHistory = historyRules(
   webhookEndpoints,
   {

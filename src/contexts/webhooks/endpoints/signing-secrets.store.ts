@@ -18,7 +18,7 @@ export type DeliveryWithMac = NewDelivery & { readonly mac: string | null };
 const DELIVERY = 'delivery';
 const SECRET_BYTES = 32;
 
-/** Creates and seals signing secrets, and signs with them. A sealed secret opens only for its own endpoint. */
+/** Creates, seals and uses signing secrets. A sealed secret can only be opened for its endpoint. */
 @Injectable()
 export class SigningSecrets {
   private readonly secrets: SealedSecrets;
@@ -38,7 +38,7 @@ export class SigningSecrets {
     );
   }
 
-  /** Returns the `webhook-signature` header, with the secrets that are valid at that time, newest first. */
+  /** Signs with all secrets valid at that time, newest first. Returns the `webhook-signature` header. */
   sign(
     place: EndpointRef,
     endpoint: Pick<Endpoint, 'sealed_signing_secret' | 'former_secrets'>,
@@ -56,7 +56,7 @@ export class SigningSecrets {
     return this.sealer.mac(DELIVERY, toText(delivery));
   }
 
-  /** Checks the MAC of a delivery. On a mismatch the key ring is read again, because a key may be new. */
+  /** Checks the MAC of a delivery. A mismatch refreshes the key ring, because a key may be new. */
   async isAuthentic(delivery: DeliveryWithMac): Promise<boolean> {
     const isValid = (): boolean => isAuthenticDelivery(this.sealer, delivery);
     if (isValid()) return true;
@@ -64,7 +64,7 @@ export class SigningSecrets {
     return isValid();
   }
 
-  /** Unseals a secret. Throws SealError for a text of another endpoint. */
+  /** Unseals a secret. Throws SealError for the secret of another endpoint. */
   open(place: EndpointRef, sealed: string): string {
     return this.secrets.open(toAssociatedData(place), sealed);
   }
@@ -89,7 +89,7 @@ interface SignedMessage {
   readonly body: string;
 }
 
-/** Returns the `webhook-signature` header (contract.md 13.3, 13.4): one `v1` entry per secret, separated by spaces. */
+/** Returns the `webhook-signature` header with one entry per secret (contract.md 13.3, 13.4). */
 export function signatureHeader(secrets: readonly string[], { id, timestamp, body }: SignedMessage): string {
   const at = new Date(timestamp * 1000);
   return secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' ');

@@ -2,7 +2,7 @@ import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireIdempotent } from '../../../kernel/idempotency.js';
 
-/** The highest failure count, so that counting takes bounded time. */
+/** The highest failure count, which bounds the time of counting. */
 export const FAILURE_COUNT_LIMIT = 1000;
 /** The limit of endpoints per merchant (contract.md 12.5). */
 export const ENDPOINT_LIMIT = 10;
@@ -32,7 +32,7 @@ interface At extends EndpointRef {
 export interface EndpointFields {
   readonly url: string;
   readonly description: string | null;
-  /** The types that it receives; null means all but those that must be listed. */
+  /** The received types; null means all but those that must be listed. */
   readonly event_types: readonly string[] | null;
 }
 
@@ -42,10 +42,10 @@ export interface Register extends EndpointRef, EndpointFields {
 }
 
 export interface RotateSecret extends At {
-  /** The same for each repeat of one request. */
+  /** The id, equal for all repeats of one request. */
   readonly rotation_id: string;
   readonly sealed_signing_secret: string;
-  /** The time until which the replaced secret also signs. A time not after `at` ends its use at once. */
+  /** The time until which the replaced secret also signs. A time up to `at` ends its use at once. */
   readonly former_expires_at: string;
 }
 
@@ -71,7 +71,6 @@ interface FormerSecret {
   readonly expires_at: string;
 }
 
-/** One endpoint as of an event. */
 export interface Endpoint extends EndpointRef, EndpointFields {
   readonly sealed_signing_secret: string;
   /** Newest first. */
@@ -79,7 +78,7 @@ export interface Endpoint extends EndpointRef, EndpointFields {
   readonly status: EndpointStatus | 'deleted';
   readonly disabled_cause: DisableCause | null;
   readonly disabled_at: string | null;
-  /** The time of the last enabling. Attempts that began earlier do not count as failures (contract.md 15.4). */
+  /** The time of the last enabling. Attempts that began earlier are no failures (contract.md 15.4). */
   readonly failures_since: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -87,7 +86,6 @@ export interface Endpoint extends EndpointRef, EndpointFields {
 
 const ENABLED = { status: 'enabled', disabled_cause: null, disabled_at: null } as const;
 
-/** Applies an event to the endpoint. Undefined while the endpoint is not registered. */
 export function evolveEndpoint(
   endpoint: Endpoint | undefined,
   event: WebhookEndpointEvent,
@@ -134,7 +132,7 @@ interface RegistryEndpoint extends Endpoint {
   readonly secrets: readonly EndpointSecret[];
 }
 
-/** All endpoints of one merchant, in one stream, so that {@link ENDPOINT_LIMIT} holds under any race. */
+/** All endpoints of one merchant. They share a stream, so that ENDPOINT_LIMIT holds under any race. */
 export interface WebhookEndpoints {
   readonly byId: ReadonlyMap<string, RegistryEndpoint>;
 }
@@ -174,14 +172,13 @@ function secretsAfter(
   );
 }
 
-/** Throws `not_found`. */
 export function findEndpoint(state: WebhookEndpoints, id: string): RegistryEndpoint {
   const endpoint = state.byId.get(id);
   if (!endpoint) throw DomainError.notFound('Webhook endpoint');
   return endpoint;
 }
 
-/** A repeat changes nothing, or throws IdempotencyKeyExpired. Throws `validation_failed` for an eleventh endpoint. */
+/** Returns no event for a repeat, or throws IdempotencyKeyExpired if it comes too late. */
 export function register(command: Register, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const registered = state.byId.get(command.endpoint_id);
   if (registered) {
@@ -197,7 +194,7 @@ export function register(command: Register, state: WebhookEndpoints): WebhookEnd
 }
 
 export interface Update extends At {
-  /** Fields that are absent remain unchanged. */
+  /** The fields to change; absent ones remain unchanged. */
   readonly changes: Partial<EndpointFields> & { readonly status?: EndpointStatus };
   /** The cause of disabling the endpoint; `merchant` by default. Only the sandbox sets another one. */
   readonly cause?: DisableCause;
@@ -224,7 +221,7 @@ export function update(command: Update, state: WebhookEndpoints): WebhookEndpoin
   return events;
 }
 
-/** Disables an enabled endpoint; otherwise changes nothing, because two deliveries may receive a 410. */
+/** Disables an endpoint. Returns no event if it is not enabled, because two deliveries may receive a 410. */
 export function disable(
   command: At & { readonly cause: DisableCause },
   state: WebhookEndpoints,
@@ -233,19 +230,17 @@ export function disable(
   return [{ type: 'webhook_endpoint.disabled.v1', data: command }];
 }
 
-/** The observation for which the service disables an endpoint. Times are ISO 8601. */
+/** The reason for which the service disables an endpoint. Times are ISO 8601. */
 export type DisableReason =
-  /** A 410 in response to this delivery, by an attempt that went to this URL and began at this time. */
   | {
       readonly cause: 'gone';
       readonly delivery_id: string;
       readonly attempted_url: string;
       readonly attempted_at: string;
     }
-  /** Sustained failures, the oldest of which began at this time. */
   | { readonly cause: 'failing'; readonly failing_since: string };
 
-/** Disables the endpoint unless it was enabled after the observation began or, for a 410, has another URL now. */
+/** Disables the endpoint, unless it was enabled after the failure began or, for a 410, has a new URL. */
 export function disableAutomatically(
   { reason, ...command }: At & { readonly reason: DisableReason },
   state: WebhookEndpoints,
@@ -259,7 +254,7 @@ export function disableAutomatically(
   return isOutdated ? [] : disable({ ...command, cause: reason.cause }, state);
 }
 
-/** A repeat changes nothing, or throws IdempotencyKeyExpired. Throws `invalid_transition` for a fifth replaced secret. */
+/** Returns no event for a repeat, or throws IdempotencyKeyExpired if it comes too late. */
 export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { secrets, former_secrets } = findEndpoint(state, command.endpoint_id);
   const done = secrets.find(({ rotation_id }) => rotation_id === command.rotation_id);

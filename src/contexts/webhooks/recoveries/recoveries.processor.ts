@@ -12,10 +12,7 @@ const CHUNK_MS = 1000;
 /** The number of deliveries read per transaction, and of due deliveries at which a recovery pauses. */
 export const RECOVERY_CHUNK = 1000;
 
-/**
- * Performs recoveries in chunks, each in a transaction that stores its cursor, from which another process continues after
- * a crash. Only deliveries that had finished when the recovery was accepted are resent, each once.
- */
+/** Performs recoveries in chunks. Each chunk stores its cursor, so that another process can continue. */
 @Injectable()
 export class Recoveries {
   @Background()
@@ -36,7 +33,7 @@ export class Recoveries {
     });
   }
 
-  /** Makes the next chunk of the endpoint's oldest open recovery due. */
+  /** Resends the next chunk of the endpoint's oldest open recovery. */
   private async recover(endpointId: string): Promise<WorkOutcome> {
     const count = await this.database.transaction(async (tx) => {
       const { rows: open } = await tx.query<Open>(OLDEST, [endpointId]);
@@ -58,7 +55,7 @@ const END = 'update webhooks.recoveries set finished_at = clock_timestamp() wher
 
 type Open = Readonly<{ recovery_id: string; enabled: boolean; backed_up: boolean }>;
 
-/** Selects the oldest open recovery. `backed_up` (a whole chunk is due) pauses it, so that new events do not wait. */
+/** Selects the oldest open recovery. It pauses while a whole chunk is due, so that new events do not wait. */
 const OLDEST = `
   select recovery_id, exists (select from webhooks.endpoint_snapshots snapshot
       where snapshot.endpoint_id = recovery.endpoint_id and snapshot.status = 'enabled') as enabled,
@@ -69,8 +66,8 @@ const OLDEST = `
   order by accepted_at limit 1 for update`;
 
 /**
- * Resends deliveries that were created and finished before the recovery was accepted; the extra second allows for rounded
- * times. Rows are locked in the order of senders and resends.
+ * Resends deliveries, each once, that were created and finished before the recovery was accepted. The extra
+ * second allows for rounded times. Rows are locked in the order of senders and resends, to avoid deadlocks.
  */
 const RECOVER = `
   with recovery as (

@@ -21,13 +21,13 @@ export type WebhookResendRequested = DomainEvent<
   EndpointRef & {
     readonly resend_id: string;
     readonly delivery_id: string;
-    /** Test deliveries go to disabled endpoints too. */
+    /** True for a test delivery, which goes to a disabled endpoint too. */
     readonly is_test: boolean;
     readonly requested_at: string;
   }
 >;
 
-/** A resend was requested of all exhausted and dropped deliveries of an endpoint created at `since` or later. */
+/** A resend was requested of all exhausted and dropped deliveries created at `since` or later. */
 export type WebhookRecoveryRequested = DomainEvent<
   'webhook_endpoint.recovery_requested.v1',
   EndpointRef & { readonly recovery_id: string; readonly since: string; readonly requested_at: string }
@@ -36,9 +36,8 @@ export type WebhookRecoveryRequested = DomainEvent<
 export const TEST_MESSAGE = 'This is a test delivery.';
 
 /**
- * Defines a stream of a single request. Its id is derived from the idempotency key, so that a repeat finds its event,
- * and the stream of endpoints stays short. The state is null before the request.
- * @param check throws when the endpoint does not allow the request
+ * Defines a request with a separate stream, so that the stream of endpoints stays short. The stream's id is
+ * derived from the idempotency key, so that a repeat finds its event.
  */
 function defineRequest<Event extends DomainEvent<string, EndpointRef>>(
   category: string,
@@ -48,7 +47,7 @@ function defineRequest<Event extends DomainEvent<string, EndpointRef>>(
 ) {
   type State = Event['data'] | null;
   const aggregate: Aggregate<State, Event> = { category, initial: null, evolve: (_, { data }) => data };
-  /** A repeat changes nothing, or throws IdempotencyKeyExpired. Throws `not_found` for a deleted endpoint. */
+  /** Returns no event for a repeat. Throws IdempotencyKeyExpired, or `not_found` for a deleted endpoint. */
   const request = (data: Event['data'], endpoints: WebhookEndpoints, state: State): Event[] => {
     if (state) {
       requireIdempotent(toTime(state), toTime(data));

@@ -4,16 +4,16 @@ import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 
 const DEFAULTS = {
   connectionName: 'disburse',
-  /** A follower may be behind: a read of one's own write could miss it. */
+  /** A follower may lag, so that a process could miss its own write. */
   nodePreference: 'leader',
-  /** The timeout in seconds. It is shorter than an attempt, so that a stopped node cannot consume one. */
+  /** The timeout in seconds, shorter than an attempt, so that a stopped node cannot consume one. */
   gossipTimeout: '1',
 } as const;
 
 type GrpcClient = object;
 type Stream = NodeJS.EventEmitter;
 
-/** The protected members of the client's classes that its workarounds need. */
+/** The protected members of the client that the workarounds below need. */
 interface Internals {
   handleError: (client: GrpcClient, error: Error) => Promise<void>;
   getChannel: () => Promise<{ close: () => void }>;
@@ -27,7 +27,6 @@ interface Internals {
 
 /** The connection to the server or the cluster's leader, opened on first use. */
 export class Connection {
-  /** The present client, which {@link reconnect} replaces. */
   client: EventStoreDBClient;
   private openedAt = performance.now();
 
@@ -36,9 +35,8 @@ export class Connection {
   }
 
   /**
-   * Replaces the client by one that searches for the leader again. A client does not notice that its server is stopped.
-   * All its calls then wait without a timeout for the leader or the server's features. Does nothing where a call that
-   * began at `since` (`performance.now()`) used an earlier client.
+   * Replaces the client by one that finds the leader again: calls to a stopped server wait without a timeout.
+   * Does nothing if the call that began at `since` (`performance.now()`) used an earlier client.
    */
   reconnect(since: number): void {
     if (since < this.openedAt) return;
@@ -57,7 +55,7 @@ function openClient(url: string): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(withDefaults(url));
   const internals = client as unknown as Internals;
   const { handleError, GRPCStreamCreator } = internals;
-  // The client does not await this call. It rejects without a node of the cluster, which would end the process.
+  // The client does not await this promise, whose rejection would end the process.
   internals.handleError = (grpc, error) => handleError(grpc, error).catch(() => undefined);
   internals.GRPCStreamCreator = (service, name, creator, cache) =>
     GRPCStreamCreator(
@@ -72,16 +70,15 @@ function openClient(url: string): EventStoreDBClient {
   return client;
 }
 
-/** Closes the client once calls in flight have timed out. A read that is disposed of would end as if complete. */
+/** Closes the client once calls have timed out. A disposed read would end as if it were complete. */
 async function closeClient(client: EventStoreDBClient): Promise<void> {
   setTimeout(() => void client.dispose(), QUERY_TIMEOUT_MS).unref();
   (await (client as unknown as Internals).getChannel()).close();
 }
 
 /**
- * All streams of appends in the process share one table of pending appends. An error of one stream rejects and forgets
- * the appends of every stream. A later response to one of these is a TypeError in a handler that nothing catches. Those
- * appends were rejected as unavailable and are sent again under the same ids, so the response may be ignored.
+ * Ignores responses to forgotten appends. An error of one append stream makes the client forget the appends
+ * of all streams, and throw a TypeError at later responses. The appends are sent again.
  */
 function ignoringForgottenAppends(stream: Stream): Stream {
   for (const handle of stream.listeners('data') as ((response: unknown) => void)[]) {
@@ -97,7 +94,7 @@ function ignoringForgottenAppends(stream: Stream): Stream {
   return stream;
 }
 
-/** Adds missing options. The URL class rejects `esdb://a:2113,b:2113`. Names of options are case-insensitive. */
+/** Adds missing options, whose names ignore case. The URL class rejects `esdb://a:2113,b:2113`. */
 export function withDefaults(url: string): string {
   const [address = '', query = ''] = url.split('?', 2);
   const names = new Set(query.split('&').map((each) => each.split('=')[0]!.toLowerCase()));

@@ -23,7 +23,6 @@ export class EventStoreDbCopyEnd implements CopyEnd {
     return this.store.identify(logId);
   }
 
-  /** Appends the mark of the copied events up to `position`. */
   private async mark(position: string): Promise<void> {
     const { last, count } = await this.store.refreshedPositions();
     if (last !== undefined && last.position >= BigInt(position)) return;

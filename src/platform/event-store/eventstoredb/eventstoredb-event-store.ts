@@ -33,16 +33,15 @@ import { Positions } from './positions.js';
 import { COPIED_STREAM, IDENTITY_STREAM, IDENTITY_TYPE, toEventData, toRecordedEvent } from './wire.js';
 
 const PAGE = 1000;
-/** The maximum number of the server's own events in a page of only these. Above it, the next read skips them. */
+/** The number of server events that an empty read may scan. Above it, later reads skip them. */
 const MAX_RESCANNED = 100;
 const NEWEST = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-/** The newest events, in which a repeated append finds its own; a repeat follows soon. */
+/** The newest events, in which a repeated append finds its own. A repeat follows soon. */
 const LATEST = { ...NEWEST, maxCount: 100 } as const;
 const FROM_END = { direction: BACKWARDS, fromPosition: END } as const;
-/** The time for the client to end open calls. The process does not wait longer. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** The outcome of one append. After a conflict, `actual` is the current revision, or null for a missing stream. */
+/** The outcome of one append. `actual` is the revision after a conflict, or null for no stream. */
 type Outcome =
   { readonly revision: number; readonly position: string | null } | { readonly actual: number | null };
 
@@ -50,14 +49,14 @@ export function openEventStoreDb(url: string, timeoutMs?: number): EventStoreDbE
   return new EventStoreDbEventStore(new Connection(url), timeoutMs);
 }
 
-/** Events in EventStoreDB 24.6. The appends of a commit are written one by one, in order, without responses. */
+/** The event store in EventStoreDB 24.6. It writes the appends of a commit one by one, in order. */
 export class EventStoreDbEventStore implements EventStore {
   readonly atomic = false;
   readonly carriesResponses = false;
   readonly committed = new ChangeNotifier();
   private readonly tail = new Tail();
   private known: Promise<Positions> | null = null;
-  /** The shift of the positions. It is read at boot, so that its read cannot fail an append. */
+  /** The shift of `Positions`, read at boot so that its read cannot fail an append. */
   private shift = 0n;
 
   constructor(
@@ -95,7 +94,7 @@ export class EventStoreDbEventStore implements EventStore {
       const fromPosition = this.tail.startAfter(after, positions.shift) ?? positions.startAfter(after);
       const scanned = await this.scan(attemptMs, { fromPosition }, (each) => {
         const event = toRecordedEvent(each, positions.shift);
-        // A page begins with the event at its position, not after it.
+        // A page includes the event at its start position.
         const last = events.at(-1)?.position ?? after;
         if (event === null || comparePositions(event.position, last) <= 0) return false;
         return events.push(event) >= limit;
@@ -149,7 +148,7 @@ export class EventStoreDbEventStore implements EventStore {
     await inTime(this.connection.close(), CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
 
-  /** Reads all events from a position on, the server's too, until `take` returns true. Returns their number. */
+  /** Reads all events, including the server's own, until `take` returns true. Returns their number. */
   private async scan(
     attemptMs: number,
     { fromPosition, maxCount = PAGE, ...options }: ReadAllOptions,
@@ -172,7 +171,7 @@ export class EventStoreDbEventStore implements EventStore {
     return total;
   }
 
-  /** Checks the revision by an append without events, which costs less than a read. Readers see nothing. */
+  /** Checks the revision by an append without events, which costs less than a read. */
   private async check({ stream, expected }: StreamAppend): Promise<Outcome> {
     if (expected === 'no_stream') {
       const actual = await this.readHead(stream);
@@ -185,7 +184,7 @@ export class EventStoreDbEventStore implements EventStore {
       } catch (error) {
         if (!(error instanceof WrongExpectedVersionError)) throw error;
         const actual = await this.readHead(stream);
-        // The server has an event that reads do not return yet: a caller that loads now would decide without it.
+        // The server has an event that cannot be read yet. A caller that loads now would decide without it.
         if (actual === expected) throw new NotReadableYet();
         return { actual };
       }
@@ -197,7 +196,7 @@ export class EventStoreDbEventStore implements EventStore {
     let sent: AppendResult | Outcome;
     try {
       sent = await this.retrying(async (attemptMs) => {
-        // The server detects a repeat only with the expectation of the first attempt, and only for some time.
+        // The server detects repeats only with the expectation of the first attempt, and only for some time.
         const known = expected === 'no_stream' ? [] : await this.readOne(stream, LATEST);
         const repeated = toOutcome(known.toReversed(), events);
         if (repeated !== null) return repeated;
@@ -284,7 +283,7 @@ function readPosition(each: AllStreamResolvedEvent): Position | undefined {
   return (each.link ?? each.event)?.position;
 }
 
-/** The outcome of an append whose events may be stored: done with all of them, a conflict with some, null with none. */
+/** The outcome of a repeated append: done if all its events are stored, a conflict if some are. */
 function toOutcome(stored: readonly RecordedEvent[], events: StreamAppend['events']): Outcome | null {
   const known = stored.filter(({ id }) => events.some((each) => each.id === id));
   const last = known.at(-1);

@@ -20,10 +20,9 @@ const ATTEMPTS = 5;
 const FIRST_ATTEMPT_MS = 3000;
 /** The time limit after a timeout, enough to query one stopped node for the leader and then another node. */
 const NEXT_ATTEMPT_MS = 1500;
-/** The gRPC statuses cancelled, deadline exceeded and unavailable, which the client throws as they are. */
+/** The gRPC statuses cancelled, deadline exceeded and unavailable, which the client does not convert. */
 const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
 
-/** The error for a check against an event that reads do not return yet. */
 export class NotReadableYet extends Error {
   override readonly name = 'NotReadableYet';
   override readonly message = 'the event store has an event that cannot be read yet';
@@ -37,7 +36,7 @@ const UNAVAILABLE_TYPES = [
   TimeoutError,
   UnavailableError,
 ] as const;
-/** The messages of a server that is about to stop or not ready. Some come as unknown errors without a status. */
+/** The messages of a server that is not ready. Some come as unknown errors without a status. */
 const UNAVAILABLE_MESSAGES =
   /discover|no leader|server is not ready|rst_stream|goaway|session|socket|econn|shut(ting)? ?down/i;
 
@@ -68,15 +67,15 @@ function refusal(error: unknown): string | null {
   return null;
 }
 
-/** The error of a timeout. The channel may lead to a stopped server, so the next attempt needs another channel. */
+/** The error of a timeout. The next attempt needs another channel, because the server may be stopped. */
 export class NoResponseInTime extends Error {
   override readonly name = 'NoResponseInTime';
   override readonly message = 'the event store did not respond in time';
 }
 
 /**
- * Tries again while the server is unavailable. `work` gets the milliseconds that its attempt may take; `timeoutMs`
- * limits all attempts together. `onTimeout` gets the start (`performance.now()`) of an attempt without a response.
+ * Tries again while the server is unavailable. `work` gets the time limit of its attempt in ms; `timeoutMs`
+ * limits all attempts. `onTimeout` gets the start (`performance.now()`) of an attempt without a response.
  */
 export async function retryWhileUnavailable<T>(
   work: (attemptMs: number) => Promise<T>,

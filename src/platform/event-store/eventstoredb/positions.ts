@@ -1,20 +1,19 @@
 import { START, type ReadPosition, type ResolvedEvent } from '@eventstore/db-client';
 import { toReadPosition } from './wire.js';
 
-/** A mark of a copy. The copied events before `commit` are those with a former position up to `position`. */
+/** A mark of a copy: events up to `position` in the former store precede `commit` in this one. */
 interface Mark {
   readonly position: bigint;
   readonly commit: bigint;
 }
 
 /**
- * The positions of a log whose first events may be copied from another store (ADR 189). Copied events retain their
- * positions, so that checkpoints, ledger and heads remain valid. Marks, one after each page of the copy, map these to
- * the server's own.
+ * The positions of a log that may begin with copied events (ADR 189). These retain their positions, so that
+ * checkpoints, ledger and heads remain valid. Marks map the retained positions to the server's own.
  */
 export class Positions {
   private readonly marks: readonly Mark[];
-  /** The offset of the server's positions of events that were not copied, so that they follow the copied ones. */
+  /** The offset of later events, whose positions must follow those of copied events. */
   readonly shift: bigint;
 
   constructor(stored: readonly ResolvedEvent[]) {
@@ -34,7 +33,7 @@ export class Positions {
     return this.marks.at(-1);
   }
 
-  /** Returns the start of a read after `position`, which may repeat earlier events. */
+  /** Returns the start of a read after `position`. The read may repeat earlier events. */
   startAfter(position: string | null): ReadPosition {
     if (position === null) return START;
     const requested = BigInt(position);

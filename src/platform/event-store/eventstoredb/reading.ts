@@ -2,13 +2,12 @@ import type { Position, StreamingRead } from '@eventstore/db-client';
 import { NoResponseInTime } from './failures.js';
 import { comparePositions } from '../port.js';
 
-/** The buffer of a read: large enough that the connection does not pause for a few events. */
+/** The buffer of a read, large enough for the connection not to pause after a few events. */
 export const BUFFERED = { highWaterMark: 512 };
 
 /**
- * Passes each item of `read` to `take` until the read ends or `take` returns true. Then it cancels and empties the
- * call: one with unread messages would never end, stay in memory and delay `close`. Rejects after `timeoutMs` without
- * an item, because the client waits without a bound.
+ * Passes items to `take` until the read ends or `take` returns true. Then drains the call, which would
+ * otherwise never end. Rejects after `timeoutMs` without an item, because the client has no timeout.
  */
 export async function readUntil<E>(
   read: StreamingRead<E>,
@@ -63,7 +62,7 @@ export class Tail {
     return this.quietUpTo !== null && scanned.commit <= this.quietUpTo.commit;
   }
 
-  /** Returns the start of a read after `after`; `shift` is that of `Positions`. */
+  /** Returns the start of a read after `after`, or null to skip nothing. `shift` is that of `Positions`. */
   startAfter(after: string | null, shift: bigint): Position | null {
     const { quietUpTo } = this;
     if (quietUpTo === null || comparePositions(after, this.position) < 0) return null;

@@ -49,11 +49,11 @@ export function toReadPosition(position: string): Position {
 export const IDENTITY_STREAM = 'log-identity';
 export const IDENTITY_TYPE = 'log.identified.v1';
 
-/** The stream with the marks of a copy ({@link Positions}). */
+/** The stream with the marks of a copy (positions.ts). */
 export const COPIED_STREAM = 'log-copied';
 export const COPIED_TYPE = 'log.copied.v1';
 
-/** Returns null for links, the server's own events and events without JSON. `shift` is that of {@link Positions}. */
+/** Returns null for links, server events and events without JSON. `shift` is that of `Positions`. */
 export function toRecordedEvent(
   { event }: ResolvedEvent | AllStreamResolvedEvent,
   shift: bigint,
@@ -76,7 +76,6 @@ export function toRecordedEvent(
   };
 }
 
-/** The metadata as the service wrote it, without the members for the server. */
 function ownMetadata(stored: unknown): EventMetadata {
   const entries = Object.entries((stored ?? {}) as EventMetadata);
   return Object.fromEntries(entries.filter(([name]) => !NOT_OURS.has(name)));

@@ -9,7 +9,6 @@ export interface EncodedUnit {
   readonly texts: readonly { readonly data: string; readonly metadata: string }[];
 }
 
-/** The row that `event_store.commit_units` returns. */
 export interface CommitRow {
   readonly heads: readonly number[];
   readonly refused: readonly number[];
@@ -38,8 +37,8 @@ export function encodeUnit(commit: Commit): EncodedUnit {
 }
 
 /**
- * Selects the units of one call. No two units write the same stream or response key, and none checks a stream that
- * another writes. The later of two such units waits for the next call, which sees the writes of the earlier one.
+ * Returns a filter for the units of one call: none writes a stream or response key that another writes or
+ * checks. The later of two such units waits for the next call, which sees the earlier writes.
  */
 export function groupOfUnits(maxBytes = GROUP_BYTES): (unit: EncodedUnit) => boolean {
   const written = new Set<string>();
@@ -59,7 +58,7 @@ export function groupOfUnits(maxBytes = GROUP_BYTES): (unit: EncodedUnit) => boo
   };
 }
 
-/** The parameters of one call. A join of texts by a control character is several times cheaper than quoted arrays. */
+/** The parameters of one call. Joined texts are several times cheaper than quoted arrays. */
 export function encodeCall(units: readonly EncodedUnit[], separator: string): string[] {
   const texts = units.flatMap((unit) => unit.texts);
   const appends = units.flatMap(({ commit }, unit) => commit.appends.map((append) => ({ ...append, unit })));
@@ -92,7 +91,7 @@ export function encodeCall(units: readonly EncodedUnit[], separator: string): st
   ];
 }
 
-/** Returns a separator that no text of the units contains: the control character, or that and a random text. */
+/** Returns a separator that no text of the units contains. JSON escapes the control character. */
 export function separatorFor(units: readonly EncodedUnit[]): string {
   const plain = '\u001e';
   const clashes = units.some(

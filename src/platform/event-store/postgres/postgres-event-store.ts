@@ -28,7 +28,6 @@ import {
 import { isDatabaseUnavailable } from '../../postgres/unavailable.js';
 
 const GROUP = { max: 256, gatherMs: 1, group: () => groupOfUnits() };
-/** The maximum size of a page in bytes, because its events may be large. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 const RETRY = { firstMs: 25, maxMs: 800 };
 const ATTEMPTS = 6;
@@ -44,7 +43,7 @@ function toPage(condition: string, limit: string): string {
 
 type EventRow = [string, string, number, string, string, string, string, number];
 
-/** Events in PostgreSQL: appends are group-committed through `event_store.commit_units`. */
+/** The event store in PostgreSQL, which commits concurrent appends in groups. */
 export class PostgresEventStore implements EventStore {
   readonly atomic = true;
   readonly carriesResponses = true;
@@ -75,7 +74,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
-    // A read from the start includes rows that were inserted before the first position.
+    // A read from the start has no lower bound, so that it includes rows inserted below the first position.
     return after === null
       ? this.read('event_store.read_first', toPage('true', '$1'), [limit])
       : this.read('event_store.read_all', toPage('position > $1', '$2'), [after, limit]);
@@ -103,7 +102,7 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
-  /** Waits for pending commits. The pool belongs to the caller. */
+  /** Waits for pending commits. The caller closes the pool. */
   close(): Promise<void> {
     return this.group.settled();
   }
@@ -129,7 +128,7 @@ export class PostgresEventStore implements EventStore {
     });
   }
 
-  /** Sends one call for a group. If its content is invalid, each unit is sent separately, so that only one fails. */
+  /** Sends a group of units. If the content is invalid, sends each one alone, so that only one fails. */
   private async call(units: readonly EncodedUnit[]): Promise<readonly PromiseSettledResult<CommitResult>[]> {
     const started = performance.now();
     try {
@@ -155,7 +154,7 @@ export class PostgresEventStore implements EventStore {
     let isInDoubt = true;
     try {
       const sent = client.query<CommitRow>(bounded(statement, remainingMs));
-      // The kernel has the statement now. A setImmediate could run after the response.
+      // The socket has the statement now. A setImmediate could run after the response.
       failpoint('commit.sent');
       const { rows } = await sent;
       isInDoubt = false;
@@ -165,12 +164,12 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
-  /** Retries while the database is unavailable. Event ids and response keys make the repeat of a commit harmless. */
+  /** Retries while the database is unavailable. Event ids and response keys make repeats harmless. */
   private async withRetries<T>(work: (remainingMs: number) => Promise<T>): Promise<T> {
     const until = performance.now() + this.timeoutMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        // All attempts share one time limit: later commits wait for this one.
+        // All attempts share one time limit, because later commits wait for this one.
         return await work(Math.max(1, until - performance.now()));
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error;
@@ -185,7 +184,7 @@ function unavailable(error: unknown): EventStoreUnavailable {
   return new EventStoreUnavailable('the event store is unavailable', { cause: error });
 }
 
-/** An event with lazily parsed JSON: subscriptions skip most events. */
+/** An event that parses its JSON on access, because subscriptions skip most events. */
 export class LazyEvent implements RecordedEvent {
   private parsedData: JsonObject | undefined;
   private parsedMetadata: EventMetadata | undefined;

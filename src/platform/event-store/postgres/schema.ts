@@ -2,18 +2,17 @@
 const APPEND_LOCK = 7_331_002;
 
 /**
- * The function of a group commit. It checks each unit separately and writes it as a whole or not at all.
+ * The function of a group commit. It checks each unit separately, and writes it as a whole or not at all. It
+ * acquires the lock in a separate statement, so that later statements see all earlier commits. Revisions are
+ * therefore current, and positions in commit order: a reader of `position > last` misses nothing.
  *
- * It acquires the lock in a separate statement, so that later statements see all earlier commits. Revisions are then
- * current, and positions in commit order: a reader of `position > last` misses nothing.
+ * `separator` joins texts of one kind. `append_expected` has revisions, or -1 for no stream. `event_places`
+ * numbers the events of an append, and `append_sizes` counts them. The settings avoid planning, and plans for
+ * a small table.
  *
- * Texts of one kind are joined by `separator`. An expectation is a revision, or -1 for no stream. `event_places` is the
- * place of an event in its append, `append_sizes` the number of an append's events. The settings avoid planning, and
- * plans for a small table.
- *
- * Returns one row. It has the earlier revision of each append's stream (or -1), and the first refused append of each
- * refused unit. It has the appends of earlier commits with their revisions and positions, earlier responses as JSON,
- * and the last new position.
+ * Returns one row: `heads` has the earlier revision of each append's stream, or -1. `refused` has the first
+ * refused append of each refused unit. `done_*` describe appends of earlier commits, and `responded_json`
+ * earlier responses.
  */
 const COMMIT_FUNCTION = `
 create or replace function event_store.commit_units(
@@ -139,9 +138,8 @@ $function$
 `;
 
 /**
- * The tables of the log: events, stored responses and the identity. The statements are repeatable: a database for
- * events alone has no migrations and runs them at boot. Bodies are text to retain their bytes; fillfactor leaves room
- * for checkpoints to be updated in place.
+ * The tables of the log. The statements are repeatable, because a database for events alone runs them at
+ * boot. Bodies are text to retain their bytes. The fillfactor allows updates of checkpoints in place.
  */
 export const LOG_SCHEMA = `
 create schema if not exists event_store;

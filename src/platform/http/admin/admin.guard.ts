@@ -16,9 +16,8 @@ import { fromRequest, getRequest, getTicket } from '../request-state.js';
 /** The caller of the admin API: a person with an admin key or a console session, or the machine's shell. */
 export interface AdminCaller extends Requester, ScopedCaller {
   readonly expiresAt: string | null;
-  /** The time of the login in ISO 8601; null for a key. */
+  /** The time of the login in ISO 8601. It and `sessionId` are null without a console session. */
   readonly authenticatedAt: string | null;
-  /** The console session; null for a key. */
   readonly sessionId: string | null;
 }
 
@@ -45,10 +44,10 @@ class AdminGuard extends ScopesGuard {
   }
 }
 
-/** A controller of the admin API at `/admin/v1/<path>`. Its routes need `scopes` in `@ApiRoute`, and a GET needs `@Reads`. */
+/** A controller at `/admin/v1/<path>`. Its routes need `scopes` in `@ApiRoute`, and a GET needs `@Reads`. */
 export const AdminController = (path = ''): ClassDecorator => ScopedController(ADMIN_API, path, AdminGuard);
 
-/** The {@link AdminCaller}, or a `PortalCaller` on a route that the portal shares. */
+/** The AdminCaller, or the PortalCaller on a route that the portal shares. */
 export const Caller = fromRequest(({ edge }) => edge.visitor);
 
 const ETAG = /^"([0-9]{1,15})"$/;
@@ -60,7 +59,7 @@ function documentIfMatch(target: object, key: string | symbol | undefined): void
   ApiHeader({ name: 'If-Match', required: true, description, schema })(target, key!, method);
 }
 
-/** Returns the revision in `If-Match` (admin-api.md 3). Throws `precondition_required` (428), `precondition_failed` (412). */
+/** Returns the revision in `If-Match` (admin-api.md 3). Throws 428 if it is missing, 412 if malformed. */
 function revisionIn({ headers }: FastifyRequest): number {
   const header = headers['if-match'];
   if (header === undefined)
@@ -71,7 +70,6 @@ function revisionIn({ headers }: FastifyRequest): number {
   return Number(match[1]);
 }
 
-/** The requester of a write with its Idempotency-Key. */
 export interface AdminWrite {
   readonly requester: AdminCaller;
   readonly idempotency: IdempotencyTicket;
@@ -87,7 +85,7 @@ export const WriteBy = fromRequest((request): AdminWrite => ({
   idempotency: getTicket(request),
 }));
 
-/** The {@link SubjectWrite} to the resource with the id in the path. `what` is its name in errors. */
+/** The SubjectWrite to the resource with the id in the path. `what` is its name in errors. */
 export const WriteTo = createParamDecorator(
   (what: string, context: ExecutionContext): SubjectWrite => {
     const request = getRequest(context);

@@ -26,7 +26,7 @@ class PortalGuard extends ScopesGuard {
   }
 }
 
-/** A controller of the portal's own data at `/api/v1/<path>`. Each of its routes needs {@link PortalScopes}. */
+/** A controller of the portal's own data at `/api/v1/<path>`. Each of its routes needs PortalScopes. */
 export const PortalController = (path = ''): ClassDecorator =>
   ScopedController(PORTAL_API, path, PortalGuard);
 
@@ -34,10 +34,7 @@ export const PortalController = (path = ''): ClassDecorator =>
 export const PortalScopes = (...scopes: readonly string[]): MethodDecorator =>
   SetMetadata(PORTAL_SCOPES_KEY, scopes);
 
-/**
- * Serves a route of the merchant API also in the portal at `/api/v1/<path>`, for sessions with the scope. A read of the admin
- * API is confined to the merchant of the session.
- */
+/** Serves the route in the portal too. Admin reads there are confined to the merchant of the session. */
 export const PortalRoute = (path: string, scope: string): MethodDecorator =>
   applyDecorators(
     PortalScopes(scope),

@@ -9,7 +9,7 @@ import { PageController, findSharedRoute } from '../pages/page.js';
 /** An API on the listener of a page, whose routes need scopes. */
 export interface ScopedApi {
   readonly page: Page;
-  /** The prefix of its paths, such as `admin/v1/`. */
+  /** The path prefix without a leading slash, such as `admin/v1/`. */
   readonly prefix: string;
   readonly scopesKey: string;
   /** The metadata key that each GET route must have, if any. */
@@ -18,7 +18,7 @@ export interface ScopedApi {
 
 export interface ScopedCaller {
   readonly scopes: ReadonlySet<string>;
-  /** Ids of the merchants whose data the caller may read; null for all. */
+  /** The ids of the merchants whose data the caller may read; null for all. */
   readonly merchants: readonly string[] | null;
   readonly idempotencyScope: string;
 }
@@ -28,10 +28,7 @@ export abstract class Callers<Caller extends ScopedCaller = ScopedCaller> {
   abstract admit(request: FastifyRequest, reply: FastifyReply): Promise<Caller>;
 }
 
-/**
- * Admits callers with every scope of the route, and sets `request.edge.visitor`. It ignores requests to other listeners,
- * which have their own guards.
- */
+/** Admits callers with all scopes of the route. Other guards check the requests to other listeners. */
 export abstract class ScopesGuard implements CanActivate {
   constructor(
     private readonly api: ScopedApi,

@@ -3,12 +3,12 @@ import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 
-/** The maximum length of the path: macOS allows 103 bytes (Linux 107), and a new socket has a suffix of 7. */
+/** The maximum length of the path. macOS allows 103 bytes (Linux 107), 7 of which are a temporary suffix. */
 const MAX_PATH_BYTES = 103 - 7;
 
 /**
- * Listens on `admin.sock` in DATA_DIR with mode 0600, for the machine's shell (admin-api.md 4). The socket gets its name by a
- * rename once its mode is set, so that other users can never open it. Returns a function that removes it.
+ * Listens on `admin.sock` in DATA_DIR for the machine's shell (admin-api.md 4). The socket is renamed to this
+ * name once its mode is 0600, so that other users can never open it. Returns a function that removes it.
  */
 export async function listenOnSocket(server: Server, dataDir: string): Promise<() => void> {
   const path = join(resolve(dataDir), 'admin.sock');
@@ -19,7 +19,7 @@ export async function listenOnSocket(server: Server, dataDir: string): Promise<(
   const fresh = `${path}.${randomBytes(3).toString('hex')}`;
   await new Promise<void>((done, failed) => {
     server.once('error', failed);
-    // `listen` creates the socket here, under the umask.
+    // `listen` creates the socket synchronously, under this umask.
     const umask = process.umask(0o077);
     server.listen(fresh, done);
     process.umask(umask);
@@ -36,7 +36,7 @@ function readInode(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }
 
-/** Checks for a server: a stale socket has none. */
+/** Checks that a process listens on the socket. The file of a process that was killed is stale. */
 function isServed(path: string): Promise<boolean> {
   return new Promise((found) => {
     const client = connect(path, () => found(true));

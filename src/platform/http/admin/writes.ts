@@ -6,13 +6,12 @@ import type { OperationOutcome, OperationRequest } from '../../operations/operat
 import { Reply } from '../reply.js';
 import type { AdminWrite, SubjectWrite } from './admin.guard.js';
 
-/** Returns the text, or a {@link Fault} for a text that may not be recorded. */
 export function readRecordable(text: string): string | Fault {
   const fault = findUnrecordable(text);
   return fault === null ? text : new Fault(fault);
 }
 
-/** One line of text that may be recorded. `clean` normalises it first. */
+/** The rule for one line of text that may be recorded, `min` to `max` characters after `clean`. */
 export function line(min: number, max: number, clean = (value: string) => value.trim()): Rule {
   return text({ minLength: min, maxLength: max }, (value) => {
     const trimmed = clean(value);
@@ -35,7 +34,7 @@ export class WriteBody {
   ticket?: string | null;
 }
 
-/** Returns the request of an operation. `merchantId` is the merchant whose data it changes, or null. */
+/** Returns the request of an operation. `merchantId` is the merchant whose data change, or null. */
 export function toWrite(
   { requester, idempotency, subject }: AdminWrite & Partial<Pick<SubjectWrite, 'subject'>>,
   { reason, ticket = null }: WriteBody,
@@ -53,7 +52,7 @@ export class PendingResponse {
   operation!: object;
 }
 
-/** Returns 202 with the operation while it is pending approval, else `status` with `body` and `operation_id`. */
+/** Returns the response of a write: 202 while the operation waits for its approval. */
 export async function written(
   { operation, result }: OperationOutcome,
   status: number,

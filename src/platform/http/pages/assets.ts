@@ -17,7 +17,6 @@ export const FOREVER = 'public, max-age=31536000, immutable';
 /** The Content-Security-Policy of a file that is not a document. */
 const NOTHING_LOADED = "default-src 'none'; frame-ancestors 'none'";
 
-/** Creates an asset with the media type of the extension of its name. */
 export function createAsset(name: string, plain: Buffer) {
   const type = TYPES[name.split('.').pop()!] ?? 'application/octet-stream';
   let gzipped: Buffer | undefined;
@@ -26,14 +25,14 @@ export function createAsset(name: string, plain: Buffer) {
 
 const known = new Map<string, ReturnType<typeof loadAssets>>();
 
-/** Reads the files of a page by its folder, once. Throws for a page that is not built. */
+/** Reads the built files of a page once. Throws for a page that is not built. */
 export function readAssets(page: string) {
   const assets = known.get(page) ?? loadAssets(page);
   known.set(page, assets);
   return assets;
 }
 
-/** Loads the built files of a page. The names of its script and style contain a hash, so they are found by prefix. */
+/** Finds the script and the style by prefix, because their names contain a hash. */
 function loadAssets(page: string) {
   const folder = new URL(`dist/widgets/${page}/`, ROOT);
   const names = existsSync(folder) ? readdirSync(folder) : [];
@@ -44,7 +43,6 @@ function loadAssets(page: string) {
   return { script, style, files: new Map(files) };
 }
 
-/** Sends the file of the route's `:file`. Throws `not_found`. */
 export function sendPageAsset(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -60,7 +58,6 @@ export function sendFavicon(request: FastifyRequest, reply: FastifyReply): Fasti
   return sendAsset(request, reply, readAssets('console').files.get('icon.svg')!, 'no-cache');
 }
 
-/** Sends a file, compressed if the client accepts gzip. */
 export function sendAsset(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -10,7 +10,7 @@ import { PAGE_STYLE } from './page-style.js';
 /** The sites that may embed a page; null for any. */
 export type Framers = readonly string[] | null;
 
-/** Returns a Content-Security-Policy that loads nothing from other hosts. `own` is the source of scripts and styles. */
+/** Returns a Content-Security-Policy for files of this host. `own` is the source of scripts and styles. */
 function toPolicy(own: string, media: string, framedBy: Framers): string {
   const loads = `connect-src 'self'; script-src ${own}; style-src ${own}; ${media}`;
   const framers = framedBy?.length === 0 ? ["'none'"] : framedBy;
@@ -27,7 +27,7 @@ export function acceptsHtml({ method, headers, url }: FastifyRequest): boolean {
   return isDocument && !DATA.test(url);
 }
 
-/** Sends a document; `head` and `body` are HTML. */
+/** Sends a document. The caller escapes `head` and `body`. */
 function sendHtml(
   reply: FastifyReply,
   { path }: Pick<Page, 'path'>,
@@ -82,7 +82,7 @@ export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void 
   sendHtml(reply, page, policy, { title, head, body: main, lang: locale });
 }
 
-/** Sends the document of a single-page application. Throws `not_found` for a request that accepts no HTML. */
+/** Sends the document of a single-page application to a request that accepts HTML. */
 export function sendApplication(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -93,7 +93,7 @@ export function sendApplication(
   sendPage(reply, page, { locale: 'en', framedBy: [], title, heading: title, facts });
 }
 
-/** Sends a document without a script, which no site may embed. `body` is HTML. */
+/** Sends a document without a script, which no site may embed. The caller escapes `body`. */
 export function sendPlainPage(
   reply: FastifyReply,
   page: Pick<Page, 'path'>,
@@ -106,7 +106,6 @@ export function sendPlainPage(
   sendHtml(reply, page, policy, { title: heading, head, body: main, lang });
 }
 
-/** Sends a problem to a browser as a page, with the detail in small print. */
 export function sendRefusedPage(reply: FastifyReply, page: Page, problem: HttpProblem, lang: Locale): void {
   const messages = page.messages[lang];
   const kind = kindOf(problem);

@@ -3,11 +3,10 @@ import type { Page } from '../listeners.js';
 
 export type Locale = keyof Page['messages'];
 
-/** The languages of all pages; the first is the default. */
 const LOCALES: readonly Locale[] = ['en', 'es', 'de'];
 const MAX_RANGES = 32;
 
-/** Returns the locale with the highest weight in the `Accept-Language` (RFC 9110, 12.5.4). `es-MX` matches `es`. */
+/** Returns the locale of the highest weight in `Accept-Language` (RFC 9110, 12.5.4). `es-MX` matches `es`. */
 export function readLocale({ headers }: Pick<FastifyRequest, 'headers'>): Locale {
   const parts = (headers['accept-language'] ?? '').toLowerCase().split(',', MAX_RANGES);
   const ranges = parts.map((part) => {

@@ -23,7 +23,6 @@ export function PageController(page: Page, path = ''): ClassDecorator {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set by {@link SharedWith}. */
     sharedWith?: { readonly page: Page; readonly url: string };
   }
 }
@@ -32,7 +31,6 @@ function readConfigOf(handler: object): FastifyContextConfig {
   return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) ?? {}) as FastifyContextConfig;
 }
 
-/** Returns the other page and path at which the handler is also served, or null. */
 export function findSharedRoute(handler: object): NonNullable<FastifyContextConfig['sharedWith']> | null {
   return readConfigOf(handler).sharedWith ?? null;
 }
@@ -43,7 +41,7 @@ export const SharedWith =
   (target, key, method) =>
     RouteConfig({ ...readConfigOf(method.value as object), sharedWith: { page, url } })(target, key, method);
 
-/** A call by the script of a page: POST with status 200. */
+/** A call by the script of a page. */
 export const PageCall = (path: string): MethodDecorator => applyDecorators(Post(path), HttpCode(200));
 
 /** The visitor that the guard of the page identified, with the address, locale and cause of the request. */

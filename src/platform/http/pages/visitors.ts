@@ -8,13 +8,10 @@ import { addressLimit, toClient, LocalRateLimiter, refuseUntil } from '../rate-l
 
 const MAX_CHARACTERS = 8192;
 
-/**
- * Stateless sessions of a page, whose script sends the token `<visitor as JSON in base64url>.<expiry in epoch ms>.<keyed
- * hash>`.
- */
+/** The stateless sessions of a page: `<visitor as base64url JSON>.<expiry in epoch ms>.<keyed hash>`. */
 export abstract class PageSessions<Visitor> {
   constructor(
-    /** Part of the hash, so that a token is valid for one kind only. */
+    /** A part of the hash, so that a token is valid for one kind only. */
     private readonly kind: string,
     private readonly validMs: number,
     private readonly clock: Clock,
@@ -27,7 +24,6 @@ export abstract class PageSessions<Visitor> {
     return `${encoded}.${expires}.${this.keyedHash.of(this.kind, encoded, expires)}`;
   }
 
-  /** Returns the visitor; null for an invalid or expired token. */
   read(token: string): Visitor | null {
     if (token.length > MAX_CHARACTERS) return null;
     const [encoded = '', expires = '', given = ''] = token.split('.');
@@ -39,17 +35,16 @@ export abstract class PageSessions<Visitor> {
   }
 }
 
-/** Returns the Bearer token of a request; empty without one. */
 export function readBearer({ headers }: FastifyRequest): string {
   return (headers.authorization ?? '').replace(/^Bearer /, '');
 }
 
-/** The limit of polls as a multiple of that of calls, because people at one address share a link. */
+/** The limit of polls as a multiple of that of calls, because several people at one address share a link. */
 const POLLING_PAGES = 5;
 
 /**
- * The rate limits of visitors (ADR 108). Ids of visitors and owners (a merchant or key) are public, so an address has a limit
- * per visitor and per owner. Requests above the limit per owner share one limit of the owner.
+ * The rate limits of visitors (ADR 108). Ids of visitors and owners (merchants, keys) are public, so each
+ * address has limits per visitor and owner. Above the limit per owner, addresses share one limit.
  */
 @Injectable()
 export class VisitorLimits {
@@ -65,7 +60,6 @@ export class VisitorLimits {
     this.owners = new LocalRateLimiter(addressLimit(config));
   }
 
-  /** Counts a request. Throws Refusal (429). */
   take(address: string, owner: string, visitor: string): void {
     const client = toClient(address);
     const isAboveShare = () => this.shares.take(`${client} ${owner}`) !== null;
@@ -74,7 +68,6 @@ export class VisitorLimits {
     );
   }
 
-  /** Counts a poll, separately from other calls. Throws Refusal (429). */
   takePoll(address: string, visitor: string): void {
     refuseUntil(this.polls.take(`${toClient(address)} ${visitor}`));
   }

@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The keys of persons and of the ring, the changes of operations, the processes, and the counters of rate limits. */
 export class Platform1795000000101 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

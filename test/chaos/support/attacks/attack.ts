@@ -8,11 +8,10 @@ const PROGRAM = fileURLToPath(new URL('./attacker-program.ts', import.meta.url))
 export interface Attack {
   readonly kind: 'unread-mismatches' | 'read-mismatches' | 'unread-pages' | 'unfinished-bodies';
   readonly port: number;
-  /** The merchant whose public id is used. The private key is used only where the attacker is the merchant. */
+  /** The merchant whose public id is used. Its private key is used only if it is the attacker. */
   readonly merchant: Credentials;
-  /** Connections held at once; requests per second of `read-mismatches`. */
+  /** Concurrent connections, or requests per second of `read-mismatches`. */
   readonly connections: number;
-  /** The number of source addresses. */
   readonly addresses: number;
 }
 

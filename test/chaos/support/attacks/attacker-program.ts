@@ -3,12 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { signed } from '../../../../bench/support/sign.js';
 import type { Attack, Report } from './attack.js';
 
-/**
- * Clients that exhaust a service's memory and time, in a separate process so that the measurement is not affected. Each
- * connection ends after a while and is opened again.
- */
+/** Clients that exhaust memory and time, in another process so that the measurement is unaffected. */
 
-/** A client that reads nothing does not notice a closed connection, so it gives up after this time. */
+/** A client that reads nothing does not notice a closed connection, so that it closes it after this time. */
 const HELD_MS = 20_000;
 /** The pause before a reconnect, so that the attack does not consist of connecting alone. */
 const AGAIN_MS = 250;
@@ -26,7 +23,6 @@ function pageGet(who: Attack['merchant']): Buffer {
   return Buffer.from([`GET ${path} HTTP/1.1`, 'host: 127.0.0.1', ...names, '', ''].join('\r\n'));
 }
 
-/** Returns the head of a POST of a megabyte with a wrong signature. */
 function largePost(apiKey: string): Buffer {
   const lines = [
     'POST /merchants/v1/payouts/report HTTP/1.1',
@@ -48,7 +44,7 @@ function bytesOf(attack: Attack, place: number): readonly Buffer[] {
     case 'unread-pages':
       return [pageGet(attack.merchant)];
     case 'unfinished-bodies':
-      // Half of them name an existing merchant: the public id is no secret.
+      // Half of them name an existing merchant, whose id is public.
       return [largePost(place % 2 === 0 ? attack.merchant.apiKey : randomUUID()), LARGE.subarray(1)];
   }
 }
@@ -64,7 +60,6 @@ function open(attack: Attack, place: number): Socket {
   return socket;
 }
 
-/** Opens a connection that reads nothing. */
 function hold(attack: Attack, place: number): void {
   if (!running) return;
   const socket = open(attack, place);
@@ -76,7 +71,6 @@ function hold(attack: Attack, place: number): void {
   });
 }
 
-/** Sends one request on a new connection and reads the whole response. */
 function exchange(attack: Attack, place: number): void {
   const socket = open(attack, place);
   let received = 0;

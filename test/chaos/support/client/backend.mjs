@@ -1,5 +1,5 @@
-// A merchant's backend in a separate process: pays every order of its list, one after the other. Between two runs it
-// keeps only the orders that have a response.
+// A merchant's backend in a separate process: pays every order of its list, one after the other.
+// Between two runs it keeps only the orders that have a response.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { Disburse } from '../../../../packages/sdk/dist/index.js';
 
@@ -14,7 +14,7 @@ const client = new Disburse({
   privateKey,
   fetch: (...call) => {
     const response = fetch(...call);
-    // The parent kills this process at some time after this line.
+    // The parent kills this process at any time after this line.
     process.stdout.write(`${current}\n`);
     return response;
   },

@@ -9,7 +9,6 @@ import { Tally } from '../verdict.js';
 const KINDS = ['429', '503', '500', 'cut before', 'cut after', 'cut within', 'late', 'twice'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** The share of faulty requests. */
 const FAULTY_SHARE = 0.5;
 /** Longer than an attempt of the client. */
 const LATE_MS = 2500;
@@ -57,7 +56,7 @@ export class FaultyProxy extends LocalServer {
     }
     if (kind === 'cut before') return void response.destroy();
     if (kind === '429' || kind === '503') {
-      // As balancers respond: no problem document, and sometimes no Retry-After.
+      // Balancers respond without a problem document, and sometimes without Retry-After.
       const retryAfter = this.random.fraction() < 0.5 ? { 'retry-after': '0' } : {};
       return void response
         .writeHead(Number(kind), { 'content-type': 'text/html', ...retryAfter })
@@ -65,7 +64,7 @@ export class FaultyProxy extends LocalServer {
     }
     if (kind === '500') return void response.writeHead(500).end();
     const reply = await this.forward(incoming, body);
-    // A duplicated request: the first or the second response wins.
+    // A duplicated request. The first or the second response wins.
     const last = kind === 'twice' ? await this.forward(incoming, body) : reply;
     if (kind === 'late') await sleep(LATE_MS);
     if (kind === 'cut after') return void response.destroy();

@@ -3,13 +3,13 @@ import { count } from '../../../../bench/support/count.js';
 import type { SuiteOptions } from '../suite.js';
 import type { EventsHarness } from './events-harness.js';
 
-/** A batch as a merchant's client remembers it, over all its repeats. */
+/** A batch in the records of a merchant's client, over all its repeats. */
 export interface SentBatch {
   readonly merchantId: string;
   readonly body: string;
-  /** The lower-cased ids of its items, in order. */
+  /** The lower-cased ids of the items, in order. */
   readonly ids: readonly string[];
-  /** When it was first sent and first got a 202, in milliseconds of one clock. */
+  /** The times of the first attempt and the first 202, in milliseconds of one clock. */
   beganAt: number;
   respondedAt: number | null;
   readonly malformed: boolean;
@@ -33,10 +33,7 @@ export class EventBooks {
   private readonly batches: SentBatch[] = [];
   private readonly byBody = new Map<string, SentBatch>();
 
-  /**
-   * Returns a batch of events with these ids, in their letter case; each payload has its index. `spoil` makes it
-   * malformed.
-   */
+  /** Returns a batch with these ids; each payload has its index. `spoil` makes the batch malformed. */
   batch(merchantId: string, ids: readonly string[], spoil?: (items: object[]) => unknown): SentBatch {
     const number = this.batches.length;
     const items = ids.map((event_id, place) => ({
@@ -136,7 +133,7 @@ export class EventBooks {
     return faults;
   }
 
-  /** The time of the first 202 with each event, by merchant and id; Infinity without any. */
+  /** Returns the time of the first 202 by `<merchant> <id>` of an event, Infinity without a 202. */
   private firstResponses(): Map<string, number> {
     const first = new Map<string, number>();
     for (const { merchantId, ids, respondedAt, malformed } of this.batches)

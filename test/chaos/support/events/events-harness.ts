@@ -2,7 +2,7 @@ import { TestReceiver } from '../../../support/webhooks/receiver.js';
 import type { ServiceProcess } from '../../../../bench/support/service.js';
 import type { Shared } from '../shared.js';
 
-/** The share of failing requests of the forwarder, before or after the events are accepted. */
+/** The share of the forwarder's requests that fail, before or after the events are accepted. */
 const FAILING = 0.02;
 
 export class EventsHarness {
@@ -37,7 +37,7 @@ export class EventsHarness {
       AMPLITUDE_API_KEY: 'chaos',
       AMPLITUDE_URL: `${provider.url}/2/httpapi`,
       ANALYTICS_EVENTS_PER_SECOND: '1000000',
-      // A killed forwarder is replaced 15 s after its request may have ended.
+      // A killed forwarder is replaced 15 s after its request has timed out.
       ANALYTICS_TIMEOUT_MS: '1000',
     };
     const service = await shared.service('service', env);

@@ -3,23 +3,21 @@ import fc, { type Arbitrary } from 'fast-check';
 import { mostly } from './hostile.js';
 import type { FuzzedRequest } from './parts.js';
 
-/** The bytes of one connection. */
 export interface BrokenHttp {
   readonly port: string;
   readonly name: string;
-  /** Each is written when the one before has left. */
+  /** Each is written when the previous one has been sent. */
   readonly writes: readonly Buffer[];
-  /** Nothing follows and nothing is closed: the service has to end the connection. */
+  /** Sends nothing more and leaves the connection open, so that the service has to close it. */
   readonly stalls: boolean;
 }
 
-/** One in so many stalls: each holds a connection of the suite for half a minute. */
+/** One in so many connections stalls, because that takes half a minute. */
 const STALLING = 400;
 const MAX_HEADERS = 3000;
 
 type Writes = Arbitrary<readonly (Buffer | string)[]>;
 
-/** The parts of a valid request. */
 interface Pieces {
   readonly line: string;
   readonly headers: readonly string[];
@@ -32,7 +30,7 @@ const framed = (request: Pieces): string => head(request, `content-length: ${req
 const whole = (request: Pieces): Buffer =>
   Buffer.concat([Buffer.from(framed(request), 'latin1'), request.body]);
 
-/** Hostile lines, one per line of the text, with escapes as in JSON. */
+/** Returns hostile lines, one per line of the text, with escapes as in JSON. */
 const linesOf = (text: string): string[] =>
   text
     .trim()
@@ -71,7 +69,7 @@ const CHUNKS = [
   `${'1\r\nx\r\n'.repeat(2000)}0\r\n\r\n`,
 ];
 
-/** The ways to break a request; `others` are further valid ones. */
+/** The ways to break a request. `others` are further valid ones. */
 const BREAKERS: Readonly<Record<string, (request: Pieces, others: readonly Pieces[]) => Writes>> = {
   'cut off': (request) => fc.nat(whole(request).length - 1).map((end) => [whole(request).subarray(0, end)]),
   'flipped bytes': (request) => {
@@ -141,7 +139,7 @@ function pieces({ method, path, headers, body }: FuzzedRequest): Pieces {
   };
 }
 
-/** A response to a complete request comes within that time, or this side ends the connection. */
+/** A response to a complete request comes within this time; then the client ends the connection. */
 const QUIET_MS = 250;
 
 export interface Exchange {

@@ -15,9 +15,7 @@ const MAX_FAULTS = 20;
 export interface Target {
   readonly ports: Readonly<Record<string, number>>;
   readonly requests: Arbitrary<FuzzedRequest>;
-  /** The percentage of requests that are sent as broken HTTP. */
   readonly broken: { readonly of: Arbitrary<FuzzedRequest>; readonly percent: number };
-  /** Completes a request when it is sent. */
   readonly complete?: (request: FuzzedRequest) => FuzzedRequest;
   /** Returns the fault of a response beyond its form, or null. */
   readonly evaluate?: (request: FuzzedRequest, response: Response) => string | null;
@@ -26,7 +24,7 @@ export interface Target {
 /** Sends the requests of a seed, several at once, and records faulty responses. */
 export class Fuzzer {
   readonly tally = new Tally();
-  /** Each fault has the number of its request: `--seed S --only N` repeats it. */
+  /** Each fault has the number of its request, which `--seed S --only N` repeats. */
   readonly faults: string[] = [];
   /** Valid HTTP requests whose connection was closed without a response. */
   cutOff = 0;
@@ -88,7 +86,7 @@ export class Fuzzer {
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       this.tally.add(`${port} ${code ?? message}`);
-      // An idle connection was closed as it was used again, or the response came before the body ended.
+      // An idle connection was closed on reuse, or the response came before the body ended.
       if (['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(code ?? '')) this.cutOff += 1;
       else this.found(index, `${code} ${message}`, textOf(request));
     }

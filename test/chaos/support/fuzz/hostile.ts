@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-/** Texts with a meaning to the service or the database; fast-check knows those of JavaScript. */
+/** Texts with a meaning to the service or the database. fast-check knows those of JavaScript. */
 const TEXTS = [
   ...['', ' ', '\u00a0', '\t', '\u0000', 'a\u0000b', '\ud800', '\udc00\ud800', '\ufeff', '\u2028', '\u202e'],
   ...`'; drop schema payouts cascade; --|"|\\|$1|%s%n%d|{{7*7}}|<script>alert(1)</script>|../../../etc/passwd`.split(
@@ -11,7 +11,7 @@ const TEXTS = [
   ...'+14155550100 +1 +999999999999999 tel:+14155550100 00000000-0000-0000-0000-000000000000'.split(' '),
   ...['\r\nset-cookie: a=b', `0x${'0'.repeat(64)}`, `0x${'g'.repeat(64)}`, '\u0f00'.repeat(256), 'a@b'],
 ];
-/** From `#` on they are no JSON. */
+/** The texts behind `#` are not JSON. */
 const NUMBERS =
   '0 -0 1E+5 1e400 -1e400 1e-400 9007199254740993 12.50 2147483648 # 00012 .5 1. +1 NaN 0x1F undefined //';
 const NAMES = ['__proto__', 'constructor', '', 'toJSON', 'then', 'status', 'id', 'a\u0000', '\ud800', 'a[0]'];
@@ -36,7 +36,6 @@ const huge = fc
     return kind === 2 ? `"${'x'.repeat(long)}"` : '9'.repeat(long + 1);
   });
 
-/** A JSON string, plain or with every character escaped. */
 const quoted = (text: Arbitrary<string>): Arbitrary<string> =>
   fc.tuple(text, fc.nat(4)).map(([value, kind]) => {
     if (kind > 0) return JSON.stringify(value);
@@ -45,7 +44,6 @@ const quoted = (text: Arbitrary<string>): Arbitrary<string> =>
   });
 const name = quoted(fc.oneof(fc.constantFrom(...NAMES), fc.string()));
 
-/** JSON texts of any shape, some of them malformed. */
 export const hostileJson = fc.letrec<{ readonly value: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
@@ -59,7 +57,7 @@ export const hostileJson = fc.letrec<{ readonly value: string }>((tie) => ({
   ),
 })).value;
 
-/** A valid value as JSON text in which one place of `soundness` is replaced, omitted, repeated or duplicated. */
+/** Returns a valid value as JSON, in which one of `soundness` places is replaced, omitted or duplicated. */
 export function spoilt(valid: unknown, soundness: number): Arbitrary<string> {
   if (Array.isArray(valid))
     return fc
@@ -85,7 +83,7 @@ export function spoilt(valid: unknown, soundness: number): Arbitrary<string> {
     .map((all) => `{${all.flat().join(',')}}`);
 }
 
-/** A body of which one byte in `soundness` is damaged. */
+/** Damages one byte in one of `soundness` bodies. */
 export function damaged(body: Buffer, soundness: number): Arbitrary<Buffer> {
   const at = fc.nat(body.length);
   const invalidUtf8 = fc

@@ -68,7 +68,6 @@ export function query(names: readonly string[]): Arbitrary<string> {
   const value = fc.oneof(
     fc.constantFrom(...VALUES.split(' ')),
     hostileText.map(percent),
-    // Cursors are base64url.
     hostileJson.map((text) => Buffer.from(text).toString('base64url').slice(0, 6000)),
   );
   const pair = fc.tuple(fc.constantFrom(...names, 'x'), value).map((each) => each.join('='));
@@ -77,7 +76,6 @@ export function query(names: readonly string[]): Arbitrary<string> {
     .map((pairs) => (pairs.length === 0 ? '' : `?${pairs.join('&')}`));
 }
 
-/** An id that exists, one that does not, or any text. */
 export function segment(ids: readonly string[]): Arbitrary<string> {
   const known = fc.constantFrom(...ids);
   const odd = fc.oneof(

@@ -1,4 +1,3 @@
-/** A whole response, of any client. */
 export interface Response {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -12,14 +11,14 @@ const MEMBERS = ['detail', 'errors', 'instance', 'status', 'title', 'type'];
 /** Returns the fault of a response to any request (contract.md 3), or null. */
 export function faultOf({ status, headers, body, toHead }: Response): string | null {
   if (status >= 500 && status !== 503) return `a ${status}`;
-  // The report of /health/ready after a slow check is no refusal.
+  // A 503 of /health/ready after a slow check is a report, not a refusal.
   if (status === 503 && body.startsWith('{"status":"unavailable"')) return null;
   if ([429, 503].includes(status) && !/^[0-9]+$/.test(String(headers['retry-after'])))
     return `${status} without Retry-After`;
   if (!UUID.test(String(headers['request-id']))) return `${status} without Request-Id`;
   if (status < 400 || toHead) return null;
   const type = String(headers['content-type']).split(';')[0]!;
-  // A page for a browser, and the signed bytes for a client that accepts text.
+  // A browser gets a page, and a client that accepts text gets the signed bytes.
   if (type === 'text/html' || (type === 'text/plain' && status === 401)) return null;
   if (type !== 'application/problem+json') return `${status} as ${type}`;
   return problemFault(status, body);
@@ -46,7 +45,7 @@ function problemFault(status: number, body: string): string | null {
   return fine ? null : `${status} whose errors are no lists of messages`;
 }
 
-/** Splits a connection's bytes into whole responses; null when they are no HTTP. */
+/** Splits a connection's bytes into whole responses; null if they are not HTTP. */
 export function responsesIn(bytes: Buffer): readonly Response[] | null {
   const text = bytes.toString('utf8');
   if (text !== '' && !text.startsWith('HTTP/1.1 ')) return null;
@@ -64,7 +63,7 @@ export function responsesIn(bytes: Buffer): readonly Response[] | null {
     const body = part.slice(end + 4);
     const length = Number(headers['content-length'] ?? 0);
     const received = Buffer.byteLength(body);
-    // The response to a HEAD, which a flipped byte may cause, has a length and no body.
+    // A HEAD, which a flipped byte may cause, gets a length and no body.
     const toHead = body === '' && length > 0;
     const isCut = received < length && !toHead;
     const isJson = String(headers['content-type']).startsWith('application/problem+json');

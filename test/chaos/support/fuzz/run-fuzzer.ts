@@ -5,13 +5,13 @@ import { seconds, type SuiteOptions } from '../suite.js';
 import type { Fuzzer } from './fuzzer.js';
 
 const AT_ONCE = 48;
-/** Memory counts from here on: the service has compiled and cached everything by then. */
+/** The share of requests after which memory counts, once the service has compiled and cached everything. */
 const WARM_SHARE = 0.2;
 const MAX_GROWTH_MIB = 256;
 /** The share of requests that may lose their connection to a timeout or an early response. */
 const MAX_CUT_OFF = 0.002;
 
-/** Sends `--count` requests, or the one of `--only`, {@link AT_ONCE} at a time, and checks their effects. */
+/** Sends `--count` requests, or the one of `--only`, AT_ONCE at a time, and checks their effects. */
 export async function runFuzzer(
   fuzzer: Fuzzer,
   service: ServiceProcess,

@@ -26,7 +26,7 @@ export async function createWorld(client: SignedClient): Promise<World> {
   return { merchant: client.credentials, endpoints, users, ids: [payee.id, payout, id, ...users] };
 }
 
-/** Returns a valid body of an operation on the user. URLs are on loopback: the service calls them. */
+/** Returns a valid body of an operation on the user. URLs are on loopback, because the service calls them. */
 export function validBody(method: string, path: string, user_id: string): unknown {
   switch (`${method} ${path.replace('/merchants/v1/', '')}`) {
     case 'POST users':

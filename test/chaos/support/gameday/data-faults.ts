@@ -20,7 +20,7 @@ async function sql({ shared }: Stage, statements: string): Promise<void> {
   await shared.pool.query(statements);
 }
 
-/** A change of the database that the second statements revert. */
+/** A change of the database that `reverted` reverts. */
 const changed = (
   name: string,
   alert: string,
@@ -112,7 +112,7 @@ export function tamperingFaults(): Faults {
        select nextval('event_store.position'), stream || '0', 0, '${FORGED}', type, data, metadata, now()
        from event_store.events order by position limit 1`,
         `delete from event_store.events where id = '${FORGED}'`,
-        // A process refuses a log that ends before its last position, until the next event.
+        // The service refuses a log that ends before its last position, until the next event.
         { end: (stage) => stage.report(1, { paid: false }) },
       ),
       {
@@ -128,7 +128,6 @@ export function tamperingFaults(): Faults {
   };
 }
 
-/** Builds the program of the next version. */
 function newer({ shared }: Stage): string {
   const folder = shared.environment.folder('next');
   return join(existsSync(folder) ? join(folder, 'dist') : buildNextVersion(folder), 'sandbox', 'main.js');
@@ -206,7 +205,6 @@ async function onSmallDisk(shared: Shared): Promise<void> {
   await shared.replacePostgres(folder, {});
 }
 
-/** Writes zeros until the disk is full. */
 function fillUp(file: string): void {
   const zeros = Buffer.alloc(1024 * 1024);
   try {
@@ -225,7 +223,7 @@ export const diskFaults = (): Faults => ({
   },
   faults: [
     {
-      // Its log is on the disk, so that the server ends.
+      // The server ends because its log is on the disk.
       name: 'the disk of PostgreSQL is full',
       alerts: ['DatabaseUnavailable'],
       begin: async () => fillUp(ballast),

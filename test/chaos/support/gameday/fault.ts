@@ -3,9 +3,9 @@ import type { Stage } from './stage.js';
 /** A fault of an installation, its alerts, and its end by the runbook. */
 export interface Fault {
   readonly name: string;
-  /** All alerts that have to arrive; no other may. */
+  /** All alerts that have to arrive. No other may. */
   readonly alerts: readonly string[];
-  /** How long the alerts may last after the end; three minutes by default. */
+  /** The time that alerts may last after the end; three minutes by default. */
   readonly resolvedMs?: number;
   begin(stage: Stage): Promise<void>;
   /** Follows the runbook. */

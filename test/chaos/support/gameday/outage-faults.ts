@@ -119,7 +119,7 @@ async function setReadOnly({ pool }: Shared, value: 'on' | 'off'): Promise<void>
   );
 }
 
-/** An open session with a transaction that holds the locks of `statement`. */
+/** An open session whose transaction holds the locks of `statement`. */
 function forgottenSession(name: string, alerts: readonly string[], statement: string): Fault {
   return {
     name,
@@ -158,7 +158,7 @@ export const databaseFaults = (): Faults => ({
       end: async (stage) => signalPostgres(stage, 'SIGCONT'),
     },
     {
-      // As on a standby, and on a server that an operator has set to read-only.
+      // A standby, or a server that an operator has set to read-only.
       name: 'PostgreSQL accepts no writes',
       alerts: ['DatabaseUnavailable'],
       begin: ({ shared }) => setReadOnly(shared, 'on'),
@@ -183,7 +183,7 @@ const HEALTHY_MS = 60_000;
 /** The longer of the alert's short windows, plus its groups of half a minute. */
 const WINDOW_MS = 35 * 60_000;
 
-/** Reports payouts until the end of the installation, also while they fail. */
+/** Reports payouts until the installation ends, even while they fail. */
 function reportContinuously(stage: Stage): void {
   let isEnded = false;
   const reporting = (async () => {
@@ -195,7 +195,7 @@ function reportContinuously(stage: Stage): void {
   });
 }
 
-/** Requests fail although no dependency is unavailable. */
+/** Faults in which requests fail although no dependency is unavailable. */
 export const budgetFaults = (): Faults => ({
   start: () => Stage.start(),
   faults: [

@@ -21,8 +21,8 @@ import { systemProgram } from '../../../support/programs/system-program.js';
 const FOLDER = 'deploy/prometheus';
 
 /**
- * Starts Prometheus with the project's rules, and Alertmanager with its routes, which lead to `pagerUrl`. `targets` are
- * scraped, as `host:port`. The environment stops both.
+ * Starts Prometheus and Alertmanager with the project's rules and routes. Alerts are sent to `pagerUrl`.
+ * `targets` are scraped, as `host:port`. The environment stops both.
  */
 async function startMonitoring(environment: BenchEnvironment, targets: readonly string[], pagerUrl: string) {
   const [prometheus, alertmanager] = ['prometheus', 'prometheus-alertmanager'].map((name) => {
@@ -93,12 +93,10 @@ class Pager extends LocalServer {
     return pager;
   }
 
-  /** The distinct names of the firing alerts. */
   get alerts(): readonly string[] {
     return [...new Set([...this.firing.values()].map(({ alertname }) => alertname!))].sort();
   }
 
-  /** The labels of the firing alerts. */
   get details(): readonly Readonly<Record<string, string>>[] {
     return [...this.firing.values()];
   }
@@ -123,7 +121,7 @@ const SETTINGS: Env = {
   OPERATIONS_APPROVALS: 'off',
 };
 
-/** An installation with its monitoring: an API process and a worker on one PostgreSQL, with two nodes of a chain. */
+/** A monitored installation: an API process and a worker on one PostgreSQL, with two nodes of a chain. */
 export class Stage {
   private payee: Payee | null = null;
 
@@ -139,7 +137,7 @@ export class Stage {
     public worker: ServiceProcess,
   ) {}
 
-  /** `prepare` runs before the processes start. `ends` has the teardown after the installation's end. */
+  /** `prepare` runs before the processes start. `ends` is the teardown after the installation's end. */
   static async start(
     options: {
       readonly queue?: 'redis';
@@ -165,7 +163,7 @@ export class Stage {
         CHAIN_RPC_URL: nodes.map(({ url }) => url).join(),
         ...(redis !== null && { QUEUE_URL: redis.url }),
       };
-      // One process with the role worker creates merchants and operators of the sandbox.
+      // The first process has the role worker, which creates merchants and operators of the sandbox.
       const api = await shared.service('api', env);
       const worker = shared.process('worker', { ...env, ROLES: 'worker', METRICS_PORT: ports.worker });
       await worker.start();
@@ -187,7 +185,7 @@ export class Stage {
     return this.ends.run();
   }
 
-  /** Replaces the process by another with these settings over those of the installation. */
+  /** Replaces a process by one with these settings over those of the installation. */
   async replace(role: 'api' | 'worker', env: Env = {}, main?: string): Promise<void> {
     const former = this[role];
     if (former.runs) await former.kill();

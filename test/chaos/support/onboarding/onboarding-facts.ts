@@ -7,7 +7,6 @@ import type { Receivers } from '../webhooks/receivers.js';
 
 export const COMPLETED = 'user.onboarding_completed';
 
-/** The events of a successful onboarding. */
 const WHOLE_HISTORY = [
   ...['started', 'phone_verified', 'consent_given', 'details_confirmed', 'kyc_submitted', 'kyc_passed'],
   ...['wallet_provisioned', 'card_issued', 'completed'],
@@ -27,7 +26,7 @@ interface Parts {
   readonly receiver: Receivers;
 }
 
-/** Returns whether every person who submitted has completed, no step is due, and the receiver was notified of each. */
+/** Returns whether all submitters have completed, no step is due, and the receiver was notified of each. */
 export async function allCompleted(pool: pg.Pool, handedIn: readonly string[], receiver: Receivers) {
   const { rows } = await pool.query<{ completed: number; waiting: number }>(
     `select (select count(*)::int from event_store.events where type = 'onboarding.completed.v1') as completed,
@@ -41,10 +40,7 @@ export async function allCompleted(pool: pg.Pool, handedIn: readonly string[], r
   );
 }
 
-/**
- * Each person has one history, one check at Onfido, one wallet that the private key finds, one card, and one
- * completion.
- */
+/** Each person has one history, check at Onfido, wallet that the private key finds, card and completion. */
 export async function checkOnboardings(
   { pool, onfido, stripe, account, receiver }: Parts,
   handedIn: readonly string[],
@@ -97,7 +93,7 @@ export async function checkOnboardings(
   );
 }
 
-/** Each person has one check, no image is left here, and a lost applicant has no personal data. */
+/** Each person has one check. No image is left here, and a lost applicant has no personal data. */
 async function checkIdentities(
   pool: pg.Pool,
   { records }: Onfido,

@@ -11,7 +11,7 @@ import { type Verdict, Tally } from '../verdict.js';
 import type { Onfido } from '../../../support/onboarding/onfido/onfido.js';
 import type { Check } from '../../../support/onboarding/onfido/records.js';
 
-/** The nonce of every page; its hash includes the user. */
+/** The nonce of every page. Its hash includes the user. */
 const BROWSER = 'b0'.repeat(16);
 const ATTEMPT_MS = 20_000;
 const PAUSE_MS = 300;
@@ -27,7 +27,7 @@ const DETAILS = {
 
 /** People at the page, who retry each step at any process until it is accepted. */
 export class Persons extends Senders {
-  /** Users who submitted their identity; the service does the rest. */
+  /** Users who submitted their identity. The service does the rest. */
   readonly handedIn: string[] = [];
   private phones = 0;
 
@@ -66,7 +66,7 @@ export class Persons extends Senders {
     return created === null ? null : created.json<{ user: { id: string } }>().user.id;
   }
 
-  /** Returns the session of a person who entered the code. A failed code is requested again. */
+  /** Returns the session of a person who entered the code. Requests a new code after a failure. */
   private async verify(id: string, phone: string): Promise<string | null> {
     const began = performance.now();
     const person = { browser: BROWSER, phone_number: phone };
@@ -77,7 +77,7 @@ export class Persons extends Senders {
       if (code !== null && code !== tried) {
         const done = await this.attempt('phone', () => this.step(id, 'phone', { ...person, code }));
         if (done?.status === 200) return done.json<{ session: string }>().session;
-        // After a lost response the code may be used up; a wrong one is not tried again.
+        // A lost response may have used up the code. A wrong one is not tried again.
         if (done?.status === 422) tried = code;
       }
       if (sent?.status === 429) break;
@@ -107,15 +107,15 @@ export class Persons extends Senders {
   }
 }
 
-/** A stopped process does not respond, so people try again. */
+/** Retries are needed because a stopped process does not respond. */
 const post = (url: string, body: string | Buffer, headers: Record<string, string>): Promise<ApiResponse> =>
   send(url, { method: 'POST', body, headers, signal: AbortSignal.timeout(ATTEMPT_MS) });
 
-/** When the webhook of a decision comes. Early ones precede the decision. */
+/** The arrival of a decision's webhook. Early ones precede the decision. */
 const WEBHOOKS = ['once', 'once', 'twice', 'late', 'early', 'never'] as const;
 const WEBHOOK_MS = 10_000;
 
-/** Onfido's side: each check is decided after a while, and its webhook comes once, twice, late, early or never. */
+/** Onfido's side: decides each check after a while, and sends its webhook by WEBHOOKS. */
 export class Decisions {
   readonly tally = new Tally();
   private readonly seen = new Set<string>();

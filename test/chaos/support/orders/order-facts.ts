@@ -17,7 +17,7 @@ export interface Order {
   readonly expires_at: string;
 }
 
-/** A confirmed transfer to an order's address, or one that will be. */
+/** A transfer to an order's address that is or will be confirmed. */
 export interface Sent {
   readonly orderId: string;
   readonly hash: string;
@@ -25,7 +25,7 @@ export interface Sent {
   readonly minor: bigint;
 }
 
-/** Sends that many hundredths of the order's amount to its address. */
+/** Sends `hundredths` of the order's amount to its address. */
 export async function payShare(
   treasury: Treasury,
   { id: orderId, amount_from, deposit_address }: Pick<Order, 'id' | 'amount_from' | 'deposit_address'>,
@@ -75,8 +75,8 @@ export async function ordersSettled(pool: pg.Pool, sent: readonly Sent[]): Promi
 }
 
 /**
- * `sent` has all transfers to orders on the final chain. Each is recorded once, for its order; it was exchanged or is
- * refundable; an exchanged one is paid out once.
+ * `sent` has all transfers to orders on the final chain. Each is recorded once, for its order. It was
+ * exchanged and paid out once, or it is refundable.
  */
 export async function checkMoney(
   pool: pg.Pool,
@@ -102,7 +102,7 @@ export async function checkMoney(
     hash: each.hash,
     minor: toMinorUnits(each.amount),
   }));
-  // Very small deposits are only in the order's sum.
+  // The order's sum alone contains very small deposits.
   const lines = (transfers: readonly Sent[]): string =>
     transfers
       .filter(({ orderId }) => !dusty.has(orderId))

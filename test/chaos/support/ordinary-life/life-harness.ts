@@ -14,7 +14,7 @@ import { Tally, type Verdict } from '../verdict.js';
 
 const BLOCK_MS = 500;
 const SETTLE_MS = 180_000;
-/** The period of new ledger keys in batches. The first key signs all later ones. */
+/** The number of batches between new ledger keys. The first key signs all later ones. */
 const LEDGER_KEY_EVERY = 3;
 
 /** The service, its chain, and the work of operators between batches. */
@@ -71,7 +71,7 @@ export class LifeHarness {
     }));
   }
 
-  /** Runs an operator's program, which has to succeed. Returns its output. */
+  /** Runs an operator's program and returns its output. Throws if it fails. */
   async done(name: string, ...args: readonly string[]): Promise<string> {
     const { exitCode, printed } = await this.operate(name, ...args);
     const words = [name, ...args].filter((word) => /^[a-z][a-z-]*$/.test(word));
@@ -80,7 +80,7 @@ export class LifeHarness {
     return printed;
   }
 
-  /** Runs a command of the admin API, which has to succeed. Returns its response. */
+  /** Runs a command of the admin API and returns its response. Throws if it fails. */
   async admin<T = object>(...args: readonly string[]): Promise<T> {
     this.tally.add(args.slice(0, 2).join(' '));
     const reason = ['list', 'show'].includes(args[1]!) ? [] : ['--reason', 'requested by the customer'];
@@ -98,7 +98,6 @@ export class LifeHarness {
     if (batch % LEDGER_KEY_EVERY === 0) await this.done('audit', 'key', 'rotate');
   }
 
-  /** Waits until no payout or order is pending and every event is under a signed head. */
   async settled(): Promise<void> {
     const { pool } = this.shared;
     const isSettled = async (): Promise<boolean> =>
@@ -112,7 +111,6 @@ export class LifeHarness {
     return eventually('every event is under a head', () => areCovered(this.shared.pool), SETTLE_MS);
   }
 
-  /** Adds a second private key, rolls a key of the exchange, and revokes both. */
   private async rotateCredentials(): Promise<void> {
     type Written = { readonly credential: { readonly id: string } };
     const { apiKey } = this.service.merchant;

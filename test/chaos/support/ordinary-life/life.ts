@@ -12,7 +12,7 @@ import type { Random } from '../random.js';
 import type { LifeHarness } from './life-harness.js';
 
 const API = '/merchants/v1';
-/** Two valid requests of a merchant met. */
+/** Two valid requests of a merchant collided. */
 const CONFLICT = 409;
 const DECIDED_MS = 180_000;
 
@@ -32,7 +32,6 @@ export class Life {
     private readonly receiverUrl: string,
   ) {}
 
-  /** Runs one user with payouts, the merchant's webhooks, an order, and the chain. */
   async run(random: Random, number: number): Promise<void> {
     const { merchant, secondMerchant, baseUrl } = this.harness.service;
     const who = new SignedClient(baseUrl, random.chance(0.5) ? merchant : secondMerchant);
@@ -61,7 +60,7 @@ export class Life {
 
   private async sandbox(who: SignedClient, id: string): Promise<void> {
     const path = `/sandbox/users/${id}/complete_onboarding`;
-    // 503 while a worker is behind: retried, as the response demands.
+    // The worker is behind (503). The response demands a retry.
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const { status, text } = await who.call({ method: 'POST', path: API + path });
       this.harness.tally.add(`POST sandbox ${status}`);
@@ -70,7 +69,7 @@ export class Life {
     }
   }
 
-  /** Onboards at the page. Details are corrected before the identity is submitted, or after it was rejected. */
+  /** Onboards at the page. Details are corrected before the identity is submitted, or after its rejection. */
   private async page(who: SignedClient, id: string, phone: string, random: Random): Promise<void> {
     const url = `${this.harness.service.widgetUrl}/onboarding/${who.credentials.apiKey}/${id}`;
     let session = '';
@@ -122,7 +121,7 @@ export class Life {
     return user.account_state === 'active' ? user.issuer_wallet_address : null;
   }
 
-  /** The transfer comes before or after the report, is shared by two payouts, has another amount, or is missing. */
+  /** The transfer precedes or follows the report, has another amount, is shared by two, or is missing. */
   private async payout(who: SignedClient, user: string, wallet: string, random: Random): Promise<void> {
     const minor = 1 + random.below(9_000_000);
     const report = (hash: string): Promise<unknown> =>
@@ -171,7 +170,7 @@ export class Life {
     await random
       .pick(acts)()
       .catch((error: Error) => {
-        // Another run deleted it, or registered the last of ten.
+        // Another run has deleted it, or registered the last of ten.
         if (!/: (404|422) /.test(error.message)) throw error;
       });
   }
@@ -194,10 +193,7 @@ export class Life {
     await this.call(who, 202, { path, body: {} });
   }
 
-  /**
-   * The order is paid in parts, too little, too much, after its cancellation, or never. Refundable amounts are refunded
-   * in parts.
-   */
+  /** Pays the order in parts, too little, too much, after its cancellation, or never. Refunds in parts. */
   private async order(random: Random): Promise<void> {
     const { baseUrl, exchange } = this.harness.service;
     const client = new ExchangeClient(baseUrl, exchange);
@@ -221,7 +217,7 @@ export class Life {
     if (random.chance(0.3)) await this.refund(random);
   }
 
-  /** Refunds all or part of an order to its payer; then the same again, or by a missing transaction. */
+  /** Refunds all or part of an order to its payer, then repeats it or names a missing transaction. */
   private async refund(random: Random): Promise<void> {
     const { rows } = await this.harness.shared.pool.query<{ order_id: string; refundable: string }>(
       'select id as order_id, refundable::text from exchange.orders where refundable > 0 order by id limit 20',
@@ -244,7 +240,7 @@ export class Life {
   /** Replaces the last blocks by empty ones, which drops their transfers. */
   private async reorganise(random: Random): Promise<void> {
     const depth = 1 + random.below(3);
-    // Refused: another run replaces these blocks already.
+    // Refused if another run is replacing these blocks.
     const done = rpc(this.harness.rpcUrl, 'anvil_reorg', [depth, []]);
     this.harness.tally.add(
       await done.then(

@@ -8,7 +8,7 @@ import { isAlive, isFree, until } from '../../../../sandbox/processes.js';
 import { takeBaseBackup } from '../restores/base-backup.js';
 import { writeOwnedFile } from '../restores/copy-folder.js';
 
-/** A partition cuts this address off from all others; the second one serves programs on the same machine. */
+/** A partition isolates the first address. The second one serves programs on the same machine. */
 const HOST = '127.0.0.1';
 const LOCAL_HOST = '127.0.0.2';
 const STATEMENT_MS = 30_000;
@@ -17,14 +17,13 @@ const SETTINGS = {
   listen_addresses: `${HOST},${LOCAL_HOST}`,
   wal_level: 'replica',
   max_wal_senders: '10',
-  // A standby reads the log that it lacks from any primary, without a slot.
+  // A standby reads its missing log from any primary, without a slot.
   wal_keep_size: '512MB',
   wal_retrieve_retry_interval: '100ms',
   wal_sender_timeout: '5s',
   wal_receiver_timeout: '5s',
 };
 
-/** One of the servers that replicate one database cluster. */
 export class Member {
   private running: RunningPostgres | null = null;
   private chosenPort = 0;
@@ -61,12 +60,12 @@ export class Member {
     this.chosenPort = this.running.port;
   }
 
-  /** Requires one more server per commit, so that any two of three have every acknowledged one. */
+  /** Requires another server per commit, so that any two of three have every acknowledged commit. */
   async requireQuorum(): Promise<void> {
     await this.set('synchronous_standby_names', this.quorum);
   }
 
-  /** Receives the log of that server, or of none. Resolves once the setting is applied. */
+  /** Receives the log of `primary`, or of none. Resolves once the setting is applied. */
   async follow(primary: Member | null): Promise<void> {
     await this.set('primary_conninfo', primary === null ? '' : primary.connectionOf(this));
     if (primary !== null) return;
@@ -75,7 +74,7 @@ export class Member {
     if (!(await until(isFenced, STATEMENT_MS))) throw new Error(`${this.name} still receives a log`);
   }
 
-  /** The end of the log on its disk. */
+  /** The end of the log on disk. */
   async received(): Promise<bigint> {
     const [row] = await this.query<{ bytes: string }>(
       `select greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) - '0/0'::pg_lsn as bytes`,
@@ -88,7 +87,7 @@ export class Member {
     if (row?.promoted !== true) throw new Error(`${this.name} was not promoted`);
   }
 
-  /** Becomes a standby of `primary` with a fresh copy of its data. No process of this server runs. */
+  /** Becomes a standby of `primary` with a fresh copy of its data. No process of this server may run. */
   async rebuildFrom(primary: Member): Promise<void> {
     const { data } = this;
     rmSync(data, { recursive: true, force: true });
@@ -111,7 +110,7 @@ export class Member {
     return all;
   }
 
-  /** `kill -9` of everything, as when the machine loses its power. */
+  /** Kills everything with `kill -9`, like a power failure. */
   async kill(): Promise<void> {
     if (!isAlive(this.pid)) return;
     const all = await this.signal('SIGKILL');
@@ -119,7 +118,6 @@ export class Member {
     if (!(await until(isGone, 30_000))) throw new Error(`processes of ${this.name} outlive SIGKILL`);
   }
 
-  /** Returns the rows of one statement on a new connection. */
   async query<Row extends QueryResultRow>(sql: string, timeoutMs = STATEMENT_MS): Promise<Row[]> {
     const client = new pg.Client({
       connectionString: this.url('postgres'),
@@ -154,7 +152,7 @@ export class Member {
   }
 }
 
-/** A process of a server may end meanwhile. */
+/** Ignores processes that have ended meanwhile. */
 function signalRunning(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

@@ -13,8 +13,8 @@ import { Tally } from '../verdict.js';
 const CHECK_EVERY_MS = 200;
 
 /**
- * haproxy in front of the servers. It checks an agent for each server, as with Patroni, because a former primary still
- * acts as one. Sessions with any other server are cut.
+ * haproxy in front of the servers. It checks an agent for each server, as with Patroni, because a former
+ * primary still acts as one. It closes sessions with any other server.
  */
 class LeaderProxy {
   /** The current primary; null while there is none. */
@@ -36,7 +36,7 @@ class LeaderProxy {
       servers.push(`server ${member.name} 127.0.0.1:${member.port} check port ${agent}`);
     }
     this.chosenPort = await freePort();
-    // A server counts as up until its first check; the second check proves that the first has ended.
+    // A server counts as up until its first check. The second check proves that the first has ended.
     const knows = (): boolean => members.every(({ name }) => this.checks.of(name) > 1);
     this.haproxy = await Haproxy.start(dir, configuration(this.chosenPort, servers), knows);
   }
@@ -75,7 +75,7 @@ listen primary
 }
 
 const NAMES = ['a', 'b', 'c'] as const;
-/** The failed probes in a row, of a second each, after which the primary is given up. */
+/** The failed probes in a row, 1 s each, after which the primary counts as lost. */
 const PROBES = 3;
 const PROBE_MS = 1000;
 const PROBE_EVERY_MS = 250;
@@ -131,7 +131,6 @@ export class ReplicatedPostgres implements RunningPostgres {
     return this.current.url(database).replace(`:${this.current.port}/`, `:${this.port}/`);
   }
 
-  /** Resolves when the primary no longer responds. */
   async primaryIsLost(): Promise<void> {
     for (let failed = 0; failed < PROBES;) {
       const responds = await this.current.query('select 1', PROBE_MS).then(
@@ -144,8 +143,8 @@ export class ReplicatedPostgres implements RunningPostgres {
   }
 
   /**
-   * Promotes the standby that received more, and returns the former primary. Both standbys stop receiving first: the
-   * former primary then has no quorum, and they have all acknowledged commits.
+   * Promotes the standby that received more, and returns the former primary. Both standbys stop receiving
+   * first. Then the former primary has no quorum, and they have all acknowledged commits.
    */
   async promote(): Promise<Member> {
     const former = this.current;
@@ -163,7 +162,7 @@ export class ReplicatedPostgres implements RunningPostgres {
     return former;
   }
 
-  /** Makes it a standby again; none of its processes may run. Resolves when both standbys stream. */
+  /** Converts it to a standby once its processes have ended. Resolves when both standbys stream. */
   async rebuild(former: Member): Promise<void> {
     await former.rebuildFrom(this.current);
     await this.streams();

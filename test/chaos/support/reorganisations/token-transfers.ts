@@ -27,16 +27,12 @@ export async function transfersOf(
   return found;
 }
 
-/** Returns the balance that the token reports. */
 export async function balanceOf(rpcUrl: string, token: string, address: string): Promise<bigint> {
   const data = `${id('balanceOf(address)').slice(0, 10)}${address.slice(2).toLowerCase().padStart(64, '0')}`;
   return BigInt((await rpc(rpcUrl, 'eth_call', [{ to: token, data }, 'latest'])) as string);
 }
 
-/**
- * Deploys a contract that mints the call's amount for the recipient at index NUMBER % count: the same transaction pays
- * another recipient in another block.
- */
+/** Deploys a contract whose call mints its amount for recipient NUMBER % count, which differs by block. */
 export async function fickleContract(
   rpcUrl: string,
   token: string,
@@ -45,7 +41,8 @@ export async function fickleContract(
 ): Promise<void> {
   const mint = id('mint(address,uint256)').slice(2, 10);
   const count = recipients.length.toString(16).padStart(2, '0');
-  // Memory gets the selector, the recipient from the slot NUMBER % count, and the first word of the call; then CALL.
+  // Memory gets the selector, the recipient from the slot NUMBER % count, and the first word of the call;
+  // then CALL.
   const memory = `63${mint}60e01b60005260${count}430654600452600035602452`;
   const call = `6000600060446000600073${token.slice(2)}5af100`;
   await rpc(rpcUrl, 'anvil_setCode', [address, `0x${memory}${call}`]);

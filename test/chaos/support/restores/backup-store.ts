@@ -10,7 +10,7 @@ import { takeBaseBackup } from './base-backup.js';
 /** A partial segment is archived after this time. */
 const ARCHIVE_TIMEOUT = '2s';
 
-/** The storage outside of the destroyed machine: base backup, archive of the write-ahead log, heads of the ledger. */
+/** The storage off the destroyed machine: base backup, archive of the write-ahead log, ledger heads. */
 export class BackupStore {
   private readonly archive: string;
   private readonly base: string;
@@ -31,14 +31,14 @@ export class BackupStore {
     return store;
   }
 
-  /** Settings of a server that archives here, as in docs/backup.md. */
+  /** The settings of a server that archives here, from docs/backup.md. */
   get settings(): Readonly<Record<string, string>> {
     const { archive } = this;
     return {
       wal_level: 'replica',
       archive_mode: 'on',
       archive_timeout: ARCHIVE_TIMEOUT,
-      // After a crash the server archives an existing segment again; equal bytes are no failure.
+      // The server archives existing segments again after a crash. Equal bytes are no failure.
       archive_command: [
         `if test -f '${archive}/%f'; then cmp -s '%p' '${archive}/%f'; else`,
         `dd if='%p' of='${archive}/.%f' bs=1M conv=fsync status=none`,
@@ -51,7 +51,6 @@ export class BackupStore {
     return join(this.dir, name);
   }
 
-  /** Takes a base backup of the running server at `url`, whose data is in `data`. */
   async takeBase(url: string, data: string): Promise<void> {
     await takeBaseBackup(url, data, this.base);
   }
@@ -60,10 +59,7 @@ export class BackupStore {
     await copyFolder(join(data, 'pg_wal'), this.savedLog);
   }
 
-  /**
-   * Prepares `dir` for a server that recovers from the base backup and the archive, up to `target` or to the end of the
-   * log. Returns the server's settings.
-   */
+  /** Prepares `dir` for a recovery up to `target`, and returns the server's settings. */
   async restoreTo(
     dir: string,
     target: { readonly time: Date } | 'end of the archive' | 'end of the saved log',
@@ -91,7 +87,7 @@ export class BackupStore {
   }
 }
 
-/** The restored server archives its log like the one before. */
+/** The restored server archives its log like the former one. */
 export async function checkArchives(pool: pg.Pool, verdict: Verdict): Promise<void> {
   const { rows } = await pool.query<{ archived: number; failed: number }>(
     'select archived_count::int as archived, failed_count::int as failed from pg_stat_archiver',

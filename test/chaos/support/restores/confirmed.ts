@@ -19,8 +19,8 @@ export async function missingFrom(
 }
 
 /**
- * Repeats each request under its key. A surviving one is replayed byte for byte; a lost one is executed again, with the
- * same id and facts. Returns the responses by key.
+ * Repeats each request under its key. A surviving one is replayed byte for byte; a lost one is executed
+ * again, with the same id and facts. Returns the responses by key.
  */
 export async function repeatAll(
   target: { readonly merchant: Credentials; readonly port: number },

@@ -1,10 +1,7 @@
 import { chown, copyFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/**
- * Copies a folder with owners and modes. Files that a running server removes meanwhile are left out. `isCopied` filters
- * the paths below the folder.
- */
+/** Copies a folder with owners and modes, without files that a running server removes meanwhile. */
 export async function copyFolder(
   from: string,
   to: string,
@@ -33,7 +30,7 @@ async function copyOwnedFile(from: string, to: string): Promise<void> {
   await chown(to, uid, gid);
 }
 
-/** Writes a file of the owner of its folder. */
+/** Writes a file with the owner of its folder. */
 export async function writeOwnedFile(path: string, text: string): Promise<void> {
   await writeFile(path, text, { mode: 0o600 });
   const { uid, gid } = await stat(dirname(path));

@@ -15,10 +15,7 @@ import { checkArchives, type BackupStore } from './backup-store.js';
 import { missingFrom, repeatAll } from './confirmed.js';
 import { checkKeptHeads, checkOwnList, checkProven, checkReceivers, UserLoad } from './witnesses.js';
 
-/**
- * What survives the destruction and where the restore ends: nothing, to the end of the archive; `pg_wal`, to its end;
- * nothing, to an earlier time.
- */
+/** Restores to the end of the archive, to the end of the surviving `pg_wal`, or to an earlier time. */
 export const DRILLS = ['archive', 'pg_wal', 'point_in_time'] as const;
 type DrillKind = (typeof DRILLS)[number];
 
@@ -26,7 +23,7 @@ export interface DrillResult {
   readonly kind: DrillKind;
   /** The age of the oldest lost confirmed request at the destruction; 0 without one. */
   readonly lostMs: number;
-  /** From the destruction until the service is ready again. */
+  /** The time from the destruction until the service is ready again. */
   readonly recoveryMs: number;
   readonly line: string;
 }
@@ -41,12 +38,12 @@ const PAYEES = 4;
 const WINDOW_SECONDS = 20;
 const CURRENT_MS = 60_000;
 const SETTLE_MS = 180_000;
-/** The bound of the loss of a restore to the end of the archive. */
+/** The maximum loss of a restore to the end of the archive. */
 const MAX_LOST_MS = 5000;
 const MAX_RECOVERY_MS = 60_000;
 /** Times have milliseconds, and a commit is a little earlier than its response. */
 const CLOCK_MARGIN_MS = 20;
-/** A restore to an earlier time needs a later commit in the archive: without one PostgreSQL does not start. */
+/** PostgreSQL restores to an earlier time only if the archive has a later commit. */
 const ARCHIVED_AFTER_MS = 5500;
 /** The share of restores to the end of the archive with only a few requests before the destruction. */
 const QUIET_SHARE = 0.5;
@@ -59,7 +56,7 @@ interface RecoveryTarget {
   readonly time: Date;
 }
 
-/** One backup under load, destruction and restore, with all checks. Starts and stops everything it needs. */
+/** One backup under load, destruction and restore, with all checks and everything they need. */
 export class Drill {
   private receiver!: Receivers;
   private reports!: ReportLoad;
@@ -94,13 +91,13 @@ export class Drill {
     const target = { at: performance.now(), time: new Date() };
     await sleep(CLOCK_MARGIN_MS);
     const erased = await this.erase();
-    // Under load segments fill up; without it only `archive_timeout` bounds the loss.
+    // Load fills up segments. `archive_timeout` alone bounds the loss without it.
     if (kind === 'archive' && Math.random() < QUIET_SHARE) await this.reports.stop();
     await sleep(between(ARCHIVED_AFTER_MS, ARCHIVED_AFTER_MS + 2500));
 
     const destroyedAt = performance.now();
     await Promise.all([this.service.kill(), shared.environment.killPostgres()]);
-    // Users come before the payouts to them: the requests are repeated in this order.
+    // The requests are repeated in this order, so that users precede the payouts to them.
     const confirmed: readonly Confirmed[] = [...this.users.confirmed, ...this.reports.acknowledged];
     const reported = [...this.reports.acknowledged];
     const loads = Promise.all([this.reports.stop(), this.users.stop()]);
@@ -142,7 +139,6 @@ export class Drill {
     };
   }
 
-  /** Starts a service with its merchants, people and a receiver, under load. */
   private async open(): Promise<void> {
     const { shared, env, store } = this;
     const { verdict } = this.options;
@@ -160,7 +156,7 @@ export class Drill {
     this.users.start(1);
   }
 
-  /** Erases persons and returns their ids, which are kept outside of the backups (docs/data-protection.md). */
+  /** Erases persons and returns their ids, which are kept off the backups (docs/data-protection.md). */
   private async erase(): Promise<readonly string[]> {
     await this.operate('erase', this.person);
     const { rows } = await this.shared.pool.query<{ id: string }>(
@@ -213,7 +209,7 @@ export class Drill {
     }
   }
 
-  /** Uses the same port and another file of heads: no head follows one that the restored database lacks. */
+  /** Uses another file of heads, because no head may follow one that the restored database lacks. */
   private async startAgain(): Promise<void> {
     const { shared, env, store } = this;
     await shared.pool.query(EXPIRE_LEASES);
@@ -221,7 +217,7 @@ export class Drill {
     this.service = await shared.process('service', again).start();
   }
 
-  /** Erases the persons again who were erased after the restored time, by the runbook. */
+  /** Repeats the erasures after the restored time, by the runbook. */
   private async eraseAgain(erased: readonly string[]): Promise<void> {
     const { kind, service } = this;
     const { verdict } = this.options;
@@ -257,7 +253,6 @@ export class Drill {
     await checkArchives(pool, verdict);
   }
 
-  /** Writes to a user, as an operator on the machine. */
   private async operate(verb: string, id: string): Promise<void> {
     await asShell(this.service.dir, 'users', verb, id, '--reason', 'drill');
   }

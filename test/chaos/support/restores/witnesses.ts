@@ -14,7 +14,7 @@ import { Senders } from '../senders.js';
 
 const DAY_MS = 86_400_000;
 
-/** The merchant compares its own books with the restored service: they name the lost reports and no other. */
+/** The merchant's own books, compared with the restored service, show the lost reports and no other. */
 export async function checkOwnList(
   service: ServiceProcess,
   own: readonly Acknowledged[],
@@ -41,7 +41,7 @@ export async function checkOwnList(
   );
 }
 
-/** Receivers know webhooks about the lost reports. Returns the number of webhooks that the service no longer has. */
+/** Receivers have webhooks about the lost reports. Returns the number of webhooks that the service lacks. */
 export async function checkReceivers(
   pool: pg.Pool,
   receiver: Receivers,
@@ -85,7 +85,7 @@ interface KeptHead {
   readonly signed_at: string;
 }
 
-/** Audits the restored log by heads that were kept elsewhere: its number of events, and how many are lost. */
+/** Audits the restored log by heads that were kept elsewhere. Counts its events and the lost ones. */
 export async function checkKeptHeads(
   shared: Shared,
   file: string,

@@ -20,12 +20,12 @@ interface Scene {
   readonly random: Random;
 }
 
-/** Null when nothing changed. */
+/** Returns null if nothing changed. */
 type Tampering = (scene: Scene) => Promise<Done | null>;
 
-/** Most of an event is data. */
+/** Data is repeated, because most of an event is data. */
 const COLUMNS = 'data data data metadata stream type id revision recorded_at'.split(' ');
-/** Changes of columns that are no text. */
+/** Changes of columns that are not text. */
 const OTHERS: Readonly<Record<string, string>> = {
   id: 'gen_random_uuid()',
   revision: 'revision + 1000000',
@@ -43,7 +43,6 @@ const at =
       ),
     );
 
-/** Changes one column, or one character of a text. */
 const flip: Tampering = async ({ tx, events, random }) => {
   const event = random.pick(events);
   const column = random.pick(COLUMNS);
@@ -88,7 +87,7 @@ const swap: Tampering = async ({ tx, events, random }) => {
   };
 };
 
-/** Inserts into a gap of the positions, such as refused commits leave, or at either end. */
+/** Inserts into a gap of the positions, as left by a refused commit, or at either end. */
 const insert: Tampering = async ({ tx, events, random }) => {
   const { rows } = await tx.query<{ position: string }>(
     `select p as position from generate_series(0, (select max(position) from ${EVENTS})) p
@@ -104,10 +103,10 @@ const insert: Tampering = async ({ tx, events, random }) => {
   return { what: `a copy of ${model.position} inserted at ${position}`, isNamed: at(['inserted'], position) };
 };
 
-/** Gaps first: deletions leave more of them. */
+/** Inserts come first, before deletions leave more gaps. */
 const CHANGES = Object.entries({ insert, flip, swap, drop });
 
-/** Recorded events are changed, deleted, swapped and inserted into gaps, while the service writes and signs others. */
+/** Events are changed, deleted, swapped and inserted into gaps, while the service writes and signs others. */
 export const changedEvents: Group = {
   percent: 37,
   atOnce: 20,

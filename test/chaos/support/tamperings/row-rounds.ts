@@ -6,7 +6,7 @@ import { CookieClient } from '../../../support/access/cookie-client.js';
 import { AdminClient } from '../../../support/admin/admin-client.js';
 import { CREATE_USER, REPORT, type Operation } from '../payouts.js';
 
-/** Admin keys are cached for two seconds. */
+/** Longer than the 2 s for which admin keys are cached. */
 const CACHED_MS = 2100;
 const BOB = '$1::uuid';
 
@@ -29,7 +29,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'access.operators': { operator_id: 'gen_random_uuid()', role: `'viewer'` },
 };
 
-/** Changes owner and lifetime of sessions, links and keys: no column makes one person another. */
+/** Changes owner and lifetime of sessions, links and keys. No column may change one person into another. */
 export const logins: Group = {
   percent: 5,
   atOnce: 8,

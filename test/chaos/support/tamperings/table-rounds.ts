@@ -6,13 +6,13 @@ import { eventually } from '../../../../bench/support/wait.js';
 import { describeFinding } from '../../../../src/contexts/audit/verify/findings.js';
 import { MerkleTree } from '../../../../src/contexts/audit/ledger/merkle-tree.js';
 
-/** A change and the beginning of the difference that names it. */
+/** A change, and the beginning of the difference that names it. */
 interface Changed {
   readonly name: string;
   readonly named: string;
 }
 
-/** Tables that steer money or persons: the columns of their keys, and columns that follow from the events. */
+/** Tables about money or persons: their key columns, and columns that follow from the events. */
 const ROWS: Readonly<Record<string, { readonly keys: string; readonly columns: readonly string[] }>> = {
   'payouts.payouts': {
     keys: 'id',
@@ -88,7 +88,6 @@ const deleteRow: TableTampering = async (db, random, used) => {
   return rowCount === 0 ? null : { name: `${table} deleted`, named: row.place };
 };
 
-/** Copies a row under another key. */
 const addRow: TableTampering = async (db, random, used) => {
   const table = random.pick(Object.keys(ROWS).filter((each) => !ROWS[each]!.keys.includes(',')));
   const { keys } = ROWS[table]!;
@@ -154,10 +153,7 @@ const receipt: TableTampering = async (db, random, used) => {
 
 const TAMPERINGS = [changeRow, changeRow, deleteRow, addRow, personalKey, catalogue, receipt];
 
-/**
- * Changes rows of tables that steer money or persons, and objects of the database that hide them, in a copy of the
- * database.
- */
+/** Changes rows of tables about money or persons, and objects that hide them, in a copy of the database. */
 export const tables: Group = {
   percent: 15,
   atOnce: 15,
@@ -185,7 +181,6 @@ export const tables: Group = {
 const EVENTS = 'event_store.events';
 const TABLES = ['signing_keys', 'heads', 'last_head', 'leaves', 'ledger'] as const;
 
-/** Copies the ledger into temporary tables. */
 const saved = (name: string): string =>
   TABLES.map((table) => `create temp table ${name}_${table} as table audit.${table}`).join(';');
 const restored = (name: string): string =>
@@ -231,8 +226,8 @@ const LEDGER: Readonly<Record<string, LedgerTampering>> = {
 };
 
 /**
- * The tables of the ledger are changed, and an event is written meanwhile. The running signer signs nothing until they
- * are restored, and the service is not ready.
+ * The tables of the ledger are changed, and an event is written meanwhile. The running signer signs nothing
+ * until they are restored, and the service is not ready.
  */
 export const ledgerTables: Group = {
   percent: 4,

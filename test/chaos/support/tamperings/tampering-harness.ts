@@ -25,7 +25,7 @@ const FROZEN = 'frozen';
 export interface Group {
   /** The percentage of all tamperings. */
   readonly percent: number;
-  /** The tamperings before each check. */
+  /** The number of tamperings before each check. */
   readonly atOnce: number;
   /** The service refuses to work meanwhile, and is ready again afterwards. */
   readonly stops?: true;
@@ -45,7 +45,7 @@ export interface StoredRow {
 
 export interface Verified {
   readonly exitCode: number | null;
-  /** Why nothing else was verified: the log ends before the service's position. */
+  /** The reason why nothing else was verified: the log ends before the service's position. */
   readonly missing: string | null;
   readonly findings: readonly LedgerFinding[];
   /** Differences of rows from a replay, and of the catalogue. */
@@ -83,8 +83,8 @@ export class TamperingHarness {
   }
 
   /**
-   * All events of a copy, or those of the service without key events: a changed one would make its owner's requests
-   * 503, also those of the suite.
+   * Returns all events of a copy, or those of the service without key events. A changed key event would cause
+   * 503 for its owner's requests, including those of the suite.
    */
   async events(copy?: pg.Client): Promise<readonly StoredRow[]> {
     const { rows } = await (copy ?? this.db).query<StoredRow>(
@@ -95,7 +95,7 @@ export class TamperingHarness {
     return rows;
   }
 
-  /** Runs `audit verify` of the service's database or of a copy, with the master key unless `masterKey` is null. */
+  /** Verifies the service's database or a copy, with the master key unless `masterKey` is null. */
   async verify(
     url = this.shared.databaseUrl,
     options: readonly string[] = [],
@@ -126,7 +126,7 @@ export class TamperingHarness {
     expectStatus(await this.service.client.post(CREATE_USER.path, CREATE_USER.body('')), 201);
   }
 
-  /** Runs statements in one transaction, without triggers and foreign keys, again after a deadlock with the service. */
+  /** Runs statements in one transaction, without triggers and foreign keys. Retries after a deadlock. */
   async change(statements: string): Promise<void> {
     for (;;) {
       try {
@@ -139,7 +139,6 @@ export class TamperingHarness {
     }
   }
 
-  /** Waits until the signer has run again. */
   ticks(): Promise<void> {
     return sleep(HEAD_MS + 100);
   }
@@ -158,7 +157,6 @@ export class TamperingHarness {
     this.verdict.expect(exitCode === null, 'an untouched log is in order, and proven', found);
   }
 
-  /** Calls `act` with a fresh copy of the history, which is dropped afterwards. */
   async withCopy<T>(act: (db: pg.Client, url: string) => Promise<T>): Promise<T> {
     const name = `copy_${(this.copies += 1)}`;
     const url = await this.shared.copyDatabase(name, FROZEN);
@@ -177,7 +175,6 @@ export class TamperingHarness {
   }
 }
 
-/** Creates merchants, users, received and pending payouts, endpoints, deliveries and orders. */
 async function createHistory(shared: Shared, service: ServiceProcess, receiver: string): Promise<string> {
   const endpoints: string[] = [];
   const treasury = await shared.treasury();

@@ -22,13 +22,10 @@ interface Scene {
 
 /** Changes the log. Returns the number of unchanged events at its beginning. */
 type Change = (scene: Scene) => Promise<number>;
-/**
- * Rebuilds the ledger over a log whose first `same` events are unchanged. Returns a predicate of the expected finding.
- */
+/** Rebuilds the ledger after `same` unchanged events. Returns a predicate of the expected finding. */
 type Cover = (scene: Scene, same: number) => Promise<(finding: LedgerFinding) => boolean>;
 
 const CHANGES: Readonly<Record<string, Change>> = {
-  /** Changes the events of a payout, its row and the balance. */
   async 'amount forged'({ db, random, events }) {
     const payout = random.pick(events.filter(({ type }) => type === 'payout.reported.v1'));
     const { payout_id: id, amount } = JSON.parse(payout.data) as { payout_id: string; amount: string };
@@ -127,7 +124,7 @@ const CUTS: readonly Tampering[] = [
       return found((finding) => finding.kind === 'truncated' && finding.events === size);
     },
   },
-  /** The log, its leaves and its heads end at an earlier end: a valid, shorter ledger. */
+  /** The log, its leaves and its heads end earlier, which is a valid, shorter ledger. */
   {
     name: 'log and ledger cut back to an older head',
     auditor: 'with a retained head',
@@ -198,7 +195,7 @@ async function cut(db: pg.Client, size: number, events: readonly StoredRow[]): P
   await db.query(`delete from ${EVENTS} where position >= $1`, [events[size]!.position]);
 }
 
-/** No subscription has read beyond the log. */
+/** Resets checkpoints beyond the end of the log. */
 async function cutCheckpoints(db: pg.Client): Promise<void> {
   await db.query(
     `update event_store.checkpoints set position = (select max(position)::text from ${EVENTS})
@@ -206,7 +203,7 @@ async function cutCheckpoints(db: pg.Client): Promise<void> {
   );
 }
 
-/** Rebuilds leaves and frontier over the present log, and `heads` over the new roots, signed where a key is given. */
+/** Rebuilds leaves and frontier over the present log, and `heads` over the new roots, signed by `key`. */
 async function rebuild(
   db: pg.Client,
   heads: readonly SignedHead[] = [],
@@ -234,7 +231,7 @@ async function rebuild(
       head = { ...head, signature: signText(headText(head), key.privateKey) };
       previous = hashOfHead(head);
     }
-    // After a deletion the last head may cover as many events as the one before.
+    // The last head may cover as many events as the previous one after a deletion.
     if (size < former.size) await db.query('delete from audit.heads where size = $1', [size]);
     await db.query(
       `update audit.heads set size = $2, root = decode($3, 'hex'), position = $4, key_id = $5,

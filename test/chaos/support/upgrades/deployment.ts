@@ -26,7 +26,6 @@ export function newestTag(): string {
   return stdout.trim();
 }
 
-/** Builds the version of a commit or tag in `folder` and returns its program. */
 export function buildRelease(ref: string, folder: string): string {
   mkdirSync(folder);
   const archive = join(folder, 'release.tar');
@@ -50,7 +49,7 @@ interface Backend {
   readonly port: number;
 }
 
-/** haproxy in front of processes with `ROLES=api`, as an Ingress or a load balancer. */
+/** haproxy in front of processes with `ROLES=api`, in place of an Ingress or a load balancer. */
 class Balancer {
   private constructor(
     readonly port: number,
@@ -71,7 +70,7 @@ class Balancer {
     return new Balancer(port, socket, await Haproxy.start(dir, config, isUp));
   }
 
-  /** Routes new requests to others; requests in flight end where they are. */
+  /** Routes new requests to others. Requests in flight end where they are. */
   async drain({ name }: Backend): Promise<void> {
     await runtime(this.socket, `set server api/${name} state drain`);
   }
@@ -117,7 +116,7 @@ listen api
 `;
 }
 
-/** Two processes of the API and one per other role, in the order in which docs/upgrading.md replaces them. */
+/** Two API processes and one per other role, in the order in which docs/upgrading.md replaces them. */
 const ROLES = ['worker', 'api', 'api', 'widget', 'admin', 'portal'] as const;
 /** A preStop hook waits until balancers have noticed the end of a pod. */
 const DRAIN_MS = 1000;
@@ -133,7 +132,7 @@ interface Place {
   readonly process: ServiceProcess;
 }
 
-/** The processes of two releases on one database. Each role runs in one of them, or in both during its replacement. */
+/** The processes of two releases on one database. A role runs in both only during its replacement. */
 export class Deployment {
   private constructor(
     private readonly places: ReadonlyMap<Release, readonly Place[]>,
@@ -185,7 +184,7 @@ export class Deployment {
   }
 }
 
-/** A process starts on cores of its own machine in production. Here it has the lowest priority until it is ready. */
+/** A process starts on separate cores in production. Here it has the lowest priority until it is ready. */
 const STARTS_ASIDE: Pick<ServiceOptions, 'command'> =
   process.getuid?.() === 0 ? { command: ['nice', '-n', '19', process.execPath] } : {};
 

@@ -9,7 +9,7 @@ interface Row {
   readonly state: string;
   readonly attempts: number;
   readonly leased: boolean;
-  /** Outcomes of the recorded attempts, first to last. */
+  /** The outcomes of the recorded attempts, in order. */
   readonly outcomes: readonly string[];
   /** Recorded attempts whose request certainly reached the receiver. */
   readonly sent: number;
@@ -17,7 +17,6 @@ interface Row {
   readonly maybeSent: number;
 }
 
-/** Returns whether every delivery has ended. */
 export async function settled(pool: pg.Pool, expected: number): Promise<boolean> {
   const { rows } = await pool.query<{ created: number; pending: number }>(
     `select count(*)::int as created, count(*) filter (where state = 'pending')::int as pending
@@ -49,7 +48,7 @@ export function checkArrived(
   );
 }
 
-/** The table agrees with the events and the receivers. Returns the number of requests beyond the recorded attempts. */
+/** The table agrees with events and receivers. Returns the number of requests without a recorded attempt. */
 export async function checkTable(
   pool: pg.Pool,
   { arrived }: Receivers,
@@ -74,7 +73,7 @@ export async function checkTable(
     rows,
     ({ attempts, outcomes }) => attempts !== outcomes.length || outcomes.at(-1) !== 'succeeded',
   );
-  // A process that was stopped for longer than its lease may succeed while another one sends: both are recorded.
+  // A process stopped beyond its lease may succeed while another one sends. Both are recorded.
   const mayPrecede = ['retry', 'succeeded'];
   verdict.none('an attempt before the last was not one to be tried again', rows, ({ outcomes }) =>
     outcomes.slice(0, -1).some((outcome) => !mayPrecede.includes(outcome)),

@@ -47,7 +47,6 @@ export class DeliveryHarness {
     ends.add(() => redis?.stop());
     // Workers end before their receivers and their queue.
     ends.add(() => environment.children.stopAll());
-    // The workers find the database migrated.
     await migrate(databaseUrl, MIGRATIONS);
     const sealer = await ringOf(databaseUrl, Buffer.from(shared.masterKey, 'hex'));
     const merchants = await Merchants.register({
@@ -66,9 +65,7 @@ export class DeliveryHarness {
     return this.shared.process(name, { ...this.workerEnv, ROLES: 'worker' });
   }
 
-  /**
-   * SIGTERM, also while deliveries hang: the workers end in time and release their deliveries. Returns the duration.
-   */
+  /** Sends SIGTERM, also while deliveries hang. The workers end in time and release their deliveries. */
   async terminate(workers: readonly ServiceProcess[], verdict: Verdict): Promise<string> {
     const began = performance.now();
     const ends = await Promise.all(workers.map((each) => each.stop()));

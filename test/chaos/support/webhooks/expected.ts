@@ -4,7 +4,7 @@ import { deriveId } from '../../../../src/kernel/ids.js';
 import { typesOf } from './merchants.js';
 import type { Hook } from './receivers.js';
 
-/** A delivery that has to come, by the events alone. */
+/** A delivery that has to arrive, by the events alone. */
 export interface Expected {
   readonly hook: Hook;
   /** SHA-256 of the envelope as base64. */
@@ -18,8 +18,8 @@ interface OutcomeEvent {
 }
 
 /**
- * Returns every delivery by its webhook-id, from the stored events. Ids and envelopes are written here independently
- * (contract.md 13.1, 13.5), so that deliveries are not checked by their own table.
+ * Returns every delivery by its webhook-id, from the stored events. Ids and envelopes are written here
+ * independently (contract.md 13.1, 13.5), so that deliveries are not checked by their own table.
  */
 export async function expectedDeliveries(
   pool: pg.Pool,

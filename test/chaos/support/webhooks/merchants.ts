@@ -15,7 +15,6 @@ import { oneOf } from '../suite.js';
 import type { Behavior, Hook } from './receivers.js';
 import { evidenceAt } from '../../../support/payouts/evidence.js';
 
-/** The limit of a merchant. */
 const ENDPOINTS_PER_MERCHANT = 10;
 /** The subscription of the last endpoint of each merchant. */
 const FEW_TYPES = ['payout.failed'];
@@ -48,7 +47,7 @@ export class Merchants {
     const handler = new RegisterWebhookEndpointHandler(
       new CommandLoop(store, codec),
       systemClock,
-      // The addresses are on loopback; the worker verifies them at every connect.
+      // The addresses are on loopback. The worker verifies them at every connect.
       { check: () => Promise.resolve() },
       new SigningSecrets(sealer),
     );
@@ -104,7 +103,7 @@ function payout(merchantId: string, failed: boolean): NewEvent[] {
     amount: '12.5',
     currency_code: 'USDC',
     transaction_hash: `0x${newId().replaceAll('-', '')}`,
-    // Spaces and the form of a number come back byte for byte.
+    // Spaces and the format of a number have to arrive byte for byte.
     custom_metadata: `{ "invoice":"${newId()}", "n":1.0, "sign":"\\u20ac é" }`,
     chain_id: 1,
   };

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import type { SignedClient } from '../../../support/http/signed-client.js';
 import { expectStatus, REGISTER_ENDPOINT } from '../payouts.js';
 
-/** How the receiver of an endpoint responds. */
+/** The response of an endpoint's receiver. */
 export type Behavior =
   /** 204 at once. */
   | 'prompt'
@@ -28,10 +28,9 @@ export interface Hook {
   readonly behavior: Behavior;
 }
 
-/** The requests of one webhook-id. */
 export interface Arrived {
   readonly place: number;
-  /** SHA-256 of the body as base64; a repeat with another body is a fault. */
+  /** SHA-256 of the body as base64. A repeat with another body is a fault. */
   readonly bodyHash: string;
   /** Unix milliseconds, with fractions, at which each request was complete. */
   readonly at: number[];
@@ -57,13 +56,10 @@ const MAX_FAULTS = 100;
 /** An abandoned request is open here until the system reports it. */
 const SETTLE_MS = 20;
 
-/**
- * The receivers of all merchants. They verify every delivery with its endpoint's secret and the public library, and
- * record it.
- */
+/** The receivers of all merchants, which verify each delivery by its secret and the public library. */
 export class Receivers {
   readonly arrived = new Map<string, Arrived>();
-  /** Requests that no delivery explains: wrong path, wrong signature, wrong id. */
+  /** Requests that no delivery explains, by wrong path, signature or id. */
   readonly faults: string[] = [];
   /** The number of accepted webhook-ids. */
   accepted = 0;
@@ -74,7 +70,7 @@ export class Receivers {
 
   private constructor(private readonly server: Server) {
     server.on('request', (request, response) => {
-      // A killed worker leaves half a request behind.
+      // Ignores the partial request of a killed worker.
       buffer(request).then(
         (body) => this.receive(request, body, response),
         () => undefined,
@@ -89,7 +85,6 @@ export class Receivers {
     return new Receivers(server);
   }
 
-  /** Registers a flaky receiver as an endpoint of the merchant. */
   static async register(client: SignedClient, event_types?: readonly string[]): Promise<Receivers> {
     const receivers = await Receivers.start();
     const webhook_endpoint = { url: receivers.urlOf(0), event_types };
@@ -100,7 +95,7 @@ export class Receivers {
     return receivers;
   }
 
-  /** Returns the subjects of the accepted deliveries of a type, by a member of their data, one for each webhook-id. */
+  /** Returns a member of the data of each accepted delivery of a type, once per webhook-id. */
   subjects(type: string, member: 'payout_id' | 'user_id'): string[] {
     return [...this.arrived.values()]
       .filter(({ accepted, envelope }) => accepted > 0 && envelope.type === type)
@@ -187,7 +182,7 @@ export class Receivers {
         response.socket?.resetAndDestroy();
         return;
       default:
-        // The cut is within the header: after a whole 200 the delivery has succeeded.
+        // The cut is within the header, because the delivery would succeed after a whole 200.
         response.socket?.write('HTTP/1.1 200 OK\r\nContent-Le');
         setTimeout(() => response.destroy(), 5);
     }

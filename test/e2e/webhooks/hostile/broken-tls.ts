@@ -34,7 +34,7 @@ const instead = (
   receiver(name, expected, (socket) => socket.once('data', () => behave(socket)), { https: true });
 
 const untrusted = failed('tls', /^the certificate comes from an authority that is not trusted \([A-Z_]+\)$/);
-/** Under TLS 1.3 the refusal comes after the handshake, with or without an alert. */
+/** The refusal of TLS 1.3 comes after the handshake, with or without an alert. */
 const unwelcome = [
   ...failed('tls', /\(ERR_SSL_[A-Z0-9_]+\)$/),
   ...failed('send', /^the connection was (closed|reset)/),

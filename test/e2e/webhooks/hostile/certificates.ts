@@ -6,7 +6,7 @@ import {
   type Subject,
 } from '../../../support/http/certificate-authority.js';
 
-/** Certificates for receivers on 127.0.0.1, good and bad, created for each run; no key is written to disk. */
+/** Valid and invalid certificates for receivers on 127.0.0.1, new in each run. No key is written to disk. */
 export interface Certificates {
   /** The sender's trusted authority, in PEM. */
   readonly authority: string;

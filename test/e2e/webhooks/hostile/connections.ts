@@ -4,7 +4,6 @@ const notSent = failed('send', /^the (connection was (closed|reset)|host closed 
 const noResponse = failed('response', /^the connection was (closed|reset)/);
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-/** Receivers that break connections, or redirect. */
 export const CONNECTIONS: readonly HostileReceiver[] = [
   receiver('closes at once', notSent, (socket) => socket.end()),
   receiver('resets at once', [...notSent, ...failed('connect', /^the connection was reset/)], (socket) =>

@@ -16,7 +16,7 @@ const GZIP_BOMB = Buffer.concat([
   BOMB,
 ]);
 
-/** Receivers with oversized responses. The header counts as far as it was read; the rest is cut off. */
+/** Receivers with oversized responses. The header is valid as far as it was read; the rest is cut off. */
 export const ENDLESS: readonly HostileReceiver[] = [
   receiver('endless body of no length', responded(200), floods(`${OK}\r\n`, filled('a'))),
   receiver('endless chunks', responded(200), floods(CHUNKED, filled(`400\r\n${'a'.repeat(1024)}\r\n`))),

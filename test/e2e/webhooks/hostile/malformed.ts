@@ -15,17 +15,16 @@ const NOT_HTTP = /^the response is not HTTP\/1\.1( \([A-Za-z `'_-]+\))?$/;
 const CLOSED = /^the connection was closed \(UND_ERR_SOCKET\)$/;
 const notHttp = failed('response', NOT_HTTP);
 const closed = failed('response', CLOSED);
-/** A complete header with 200: undici refuses it, or the bytes after it. */
+/** Expects a complete header with 200 that undici refuses, or whose following bytes it refuses. */
 const refused = broken(200, NOT_HTTP);
 const wrongLength = broken(200, /^the response is not as long as its Content-Length says/);
 const stops = broken(200, CLOSED);
-/** Accepted, or refused after a complete header. */
 const either = [...responded(200), ...refused, ...wrongLength];
 
 const malformed = (name: string, bytes: string | Buffer, expected = notHttp): HostileReceiver =>
   receiver(name, expected, says(bytes, 'end'));
 
-/** Two deliveries: bytes after the first response must not become the second's. */
+/** Expects two deliveries, of which the second must not get bytes after the first response. */
 const splits = (name: string, surplus: string, delayMs = 0): HostileReceiver =>
   receiver(name, [responded(200), responded(204)], (socket, host) =>
     onRequests(socket, host, () => {
@@ -35,7 +34,7 @@ const splits = (name: string, surplus: string, delayMs = 0): HostileReceiver =>
     }),
   );
 
-/** Header lines, and the value for the schedule, which reads it. */
+/** Header lines, and the value that the retry schedule gets. */
 const RETRY_AFTER: readonly (readonly [name: string, lines: string, handedOn: string])[] = [
   ['blanks around seconds', 'retry-after:   7  \r\n', '7  '],
   ['nothing', 'retry-after: \r\n', ''],

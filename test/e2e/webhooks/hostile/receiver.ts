@@ -3,7 +3,6 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import type { FailurePhase } from '../../../../src/platform/outbound/request-failure.js';
 import type { Certificates } from './certificates.js';
 
-/** The expected result of one delivery. */
 export type Expected =
   | { readonly status: number; readonly retryAfter: string | null; readonly error: RegExp | null }
   | { readonly phase: FailurePhase; readonly error: RegExp };
@@ -11,46 +10,42 @@ export type Expected =
 /** One kind of misbehaving receiver. */
 export interface HostileReceiver {
   readonly name: string;
-  /** One delivery after the other, each with its possible results. */
+  /** The possible results of each delivery, one delivery after the other. */
   readonly expected: readonly (readonly Expected[])[];
   start(certificates: Certificates): Promise<Hosted>;
 }
 
-/** A running receiver. */
 export interface Hosted {
   readonly url: string;
   /** The total of whole requests, and of connections. */
   requests: number;
   connections: number;
-  /** Bytes that it handed to the system. */
+  /** The number of bytes passed to the operating system. */
   sent(): number;
   stop(): Promise<void>;
 }
 
-/** What it does with a connection. */
+/** Handles a connection. */
 type Behaviour = (socket: Socket, host: Hosted) => void;
 
-/** One delivery that gets a response. */
 export const responded = (status: number, retryAfter: string | null = null): readonly Expected[] => [
   { status, retryAfter, error: null },
 ];
 
-/** One delivery that gets a whole header, and an error after it or in it. */
+/** Expects one delivery with a whole header, and an error in or after it. */
 export const broken = (status: number, error: RegExp): readonly Expected[] => [
   { status, retryAfter: null, error },
 ];
 
-/** One delivery that fails. */
 export const failed = (phase: FailurePhase, error: RegExp): readonly Expected[] => [{ phase, error }];
 
 interface Options {
-  /** Over TLS with what these certificates make of it. */
+  /** Speaks TLS with options from these certificates. */
   readonly tls?: (certificates: Certificates) => TlsOptions;
-  /** Its URL says https, also when it speaks something else. */
+  /** True for a URL with https, even if the receiver speaks something else. */
   readonly https?: boolean;
 }
 
-/** A receiver that treats each of its connections like this. */
 export function receiver(
   name: string,
   expected: readonly Expected[] | readonly (readonly Expected[])[],
@@ -97,7 +92,6 @@ async function host(tls: TlsOptions | null, https: boolean, behave: Behaviour): 
   return hosted;
 }
 
-/** Listens on a free port of loopback; resolves to the URL. */
 async function listen(server: Server, https: boolean): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -121,7 +115,7 @@ export function onRequests(socket: Socket, host: Hosted, handle: () => void): vo
   });
 }
 
-/** Waits for a whole request, then says this; the connection stays open unless given otherwise. */
+/** Responds to a whole request with these bytes. The connection stays open by default. */
 export function says(bytes: string | Buffer, then: 'stay' | 'end' | 'reset' = 'stay'): Behaviour {
   return (socket, host) =>
     onRequests(socket, host, () => {
@@ -132,7 +126,7 @@ export function says(bytes: string | Buffer, then: 'stay' | 'end' | 'reset' = 's
     });
 }
 
-/** Waits for a whole request, says the first, then one piece of the second every so often until the client is gone. */
+/** Responds to a whole request with `first`, then with a piece every `everyMs` until the client is gone. */
 export function drips(first: string, piece: (index: number) => string, everyMs = 40): Behaviour {
   return (socket, host) =>
     onRequests(socket, host, () => {
@@ -143,7 +137,7 @@ export function drips(first: string, piece: (index: number) => string, everyMs =
     });
 }
 
-/** Waits for a whole request, says the first, then the second as fast as it is read, without end. */
+/** Responds to a whole request with `first`, then endlessly with `more`, as fast as it is read. */
 export function floods(first: string, more: Buffer): Behaviour {
   return (socket, host) =>
     onRequests(socket, host, () => {

@@ -14,7 +14,7 @@ const reading = broken(200, /^timed out after [0-9.]+ s, reading the response$/)
 const OK = 'HTTP/1.1 200 OK\r\n';
 const LETTERS = 'HTTP/1.1 200 O';
 
-/** Receivers that take their time. Only the one deadline over everything ends them. */
+/** Slow receivers. Only the overall deadline ends them. */
 export const SLOW: readonly HostileReceiver[] = [
   receiver('accepts and never responds', waiting, (socket) => socket.resume()),
   receiver('accepts and never reads', waiting, () => undefined),

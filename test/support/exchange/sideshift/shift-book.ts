@@ -3,7 +3,6 @@ import { exchanged, isAtLeast, isDecimal, isZero } from '../../../../src/kernel/
 import { Refusal } from '../provider-server.js';
 import { readAddress } from '../../../../src/contexts/exchange/orders/addresses.js';
 
-/** A refusal of SideShift, with its status, code and sentence. */
 export class Refused extends Refusal {
   constructor(status: number, message: string, code = 'BAD_USER_INPUT') {
     super(status, { error: { message, code } });
@@ -45,7 +44,7 @@ interface Shift {
   readonly deposits: ShiftDeposit[];
 }
 
-/** Coins and networks, with the rate to SOL and the least and the most of a deposit. */
+/** Coins and networks, with the rate to SOL and the minimum and maximum of a deposit. */
 const METHODS: Readonly<Record<string, { rate: string; min: string; max: string }>> = {
   'usdc-ethereum': { rate: '0.005123456789', min: '5', max: '20000' },
   'xrp-ripple': { rate: '0.0131', min: '3', max: '10000' },
@@ -58,7 +57,7 @@ const CANCEL_AFTER_MS = 5 * 60_000;
 
 /** SideShift's quotes and shifts of a fixed rate, by the rules of docs.sideshift.ai. */
 export class ShiftBook {
-  /** An address of SideShift, to which it pays nothing out. */
+  /** An address of SideShift, which accepts no payout. */
   static readonly OWN_ADDRESS = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
   readonly shifts = new Map<string, Shift>();
   private readonly quotes = new Map<string, Quote>();
@@ -131,7 +130,6 @@ export class ShiftBook {
     shift.expiresAt = this.now();
   }
 
-  /** Receives a transfer without confirmations. */
   receive(id: string, depositAmount: string): ShiftDeposit {
     const at = iso(this.now());
     const depositHash = `0x${randomBytes(32).toString('hex')}`;
@@ -141,7 +139,7 @@ export class ShiftBook {
     return deposit;
   }
 
-  /** Confirms a deposit. The first of the exact amount is paid out, if it came in time. */
+  /** Confirms a deposit. The first one of the exact amount is paid out if it came in time. */
   process(id: string, deposit: ShiftDeposit): void {
     const { quote, expiresAt, deposits } = this.find(id);
     const isExact = deposit.depositAmount === quote.depositAmount;
@@ -152,7 +150,6 @@ export class ShiftBook {
     } else Object.assign(deposit, { status: 'refund', issue: isExact ? 'expired' : 'incorrect amount' });
   }
 
-  /** Refunds a deposit to a named address. */
   refund(deposit: ShiftDeposit): void {
     Object.assign(deposit, { status: 'refunded', settleHash: `0x${randomBytes(32).toString('hex')}` });
   }

@@ -9,12 +9,11 @@ import { SideShift } from './sideshift.js';
 
 export { ADDRESS };
 
-/** Errors of the adapter, as matchers. */
 export const UNAVAILABLE = { name: 'ProviderUnavailable', kind: 'unavailable' };
 export const LATER = { name: 'ProviderUnavailable', kind: 'later' };
 export const CONTRADICTION = { name: 'ProviderUnavailable', kind: 'contradiction' };
 
-/** A SideShift, and the adapter by SideShift's clock. */
+/** A SideShift, and the adapter on SideShift's clock. */
 export class SideShiftHarness {
   readonly provider: SideShiftProvider;
   private readonly processes: SideShiftProvider[] = [];
@@ -27,7 +26,7 @@ export class SideShiftHarness {
     return new SideShiftHarness(await SideShift.start());
   }
 
-  /** The adapter of one more process, possibly with another account. */
+  /** Opens the adapter as another process, possibly with another account. */
   process(
     account: Partial<SideShift['account']> = {},
     { timeoutMs = 30_000, listedAfterMs = 0 } = {},
@@ -47,7 +46,6 @@ export class SideShiftHarness {
     return { order, shiftId: order.provider_reference };
   }
 
-  /** The number of requested shifts. */
   get opened(): number {
     return this.sideshift.requests.filter((each) => each === 'POST /shifts/fixed').length;
   }

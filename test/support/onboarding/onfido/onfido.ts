@@ -30,7 +30,6 @@ export class Onfido extends ProviderServer {
     };
   }
 
-  /** Completes the check with these reports. */
   complete(check: Check, result: 'clear' | 'consider', reports: object[] = []): void {
     Object.assign(check, { status: 'complete', result, reports });
   }
@@ -50,7 +49,6 @@ export class Onfido extends ProviderServer {
     return this.signed(body, token);
   }
 
-  /** Any text, signed like a webhook. */
   signed(body: string, token = ONFIDO_WEBHOOK_TOKEN): { headers: Record<string, string>; body: Buffer } {
     const signature = createHmac('sha256', token).update(body).digest('hex');
     return {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Refusal } from '../../exchange/provider-server.js';
 
-/** A refusal of Onfido, with its status, the name of the error and the wrong fields. */
 export class Refused extends Refusal {
   constructor(status: number, type: string, message: string, fields: Readonly<Record<string, unknown>> = {}) {
     super(status, { error: { type, message, fields } });

@@ -36,7 +36,7 @@ interface Kept {
   readonly response: Response;
 }
 
-/** A local server of the part of Stripe's API that issues cards: cardholders and cards, with idempotency keys. */
+/** A local server of Stripe's API for issuing cards: cardholders and cards, with idempotency keys. */
 export class StripeServer extends ProviderServer {
   readonly cardholders: Holder[] = [];
   readonly cards: Card[] = [];
@@ -208,7 +208,7 @@ function found<T extends { readonly id: string }>(
   return one;
 }
 
-/** A form of Stripe as an object: `individual[dob][day]=1`; null for a list or another text. */
+/** A form of Stripe, such as `individual[dob][day]=1`, as an object; null for a list or another text. */
 type Form = { [name: string]: string | Form };
 
 function formOf(text: string): Form {
@@ -226,7 +226,6 @@ function formOf(text: string): Form {
   return form;
 }
 
-/** A refusal of Stripe, with its status and the members of its error. */
 class Refused extends Refusal {
   constructor(
     status: number,
@@ -247,7 +246,7 @@ const invalid = (param: string, message: string): Refused =>
 
 const NAME = /^[\p{Script=Latin} .,'-]+$/u;
 
-/** By the descriptions of the parameters. */
+/** Validates a cardholder by the descriptions of the parameters. */
 function checkPerson(form: Form, isNew: boolean): void {
   const { name, email, phone_number: phone } = form;
   const individual = form['individual'] as Record<string, Form>;

@@ -53,7 +53,6 @@ export class Twilio extends ProviderServer {
     };
   }
 
-  /** The code in the last message to a number. */
   lastCode(to: string): string | null {
     const last = this.messages.findLast((each) => each.to === to);
     return last === undefined ? null : (/\b\d{6}\b|\d{3}(?: \d{3}){5}/.exec(last.body)?.[0] ?? null);

@@ -1,9 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
-/** An address or URL, and the reason of its refusal. */
 export type Refused = readonly [text: string, reason: RegExp];
 
-/** The texts of a table by the reason of their refusal; a text holds no space. */
+/** Splits a table of texts by the reason of their refusal. Texts are separated by spaces. */
 const refused = (table: Readonly<Record<string, string>>): readonly Refused[] =>
   Object.entries(table).flatMap(([reason, texts]) =>
     texts.split(' ').map((text): Refused => [text, new RegExp(reason)]),
@@ -42,7 +41,7 @@ const METADATA = [
   ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42', 'fe80::a9fe:a9fe'],
 ];
 
-/** IPv4 inside IPv6 is refused, also with a public address. */
+/** IPv4 inside IPv6 is refused, even with a public address. */
 const EMBEDDED = ['127.0.0.1', '10.0.0.1', '192.168.1.1', '169.254.169.254', '8.8.8.8'].flatMap(
   (inner): Refused[] => {
     const hex = ipaddr.IPv4.parse(inner).toIPv4MappedAddress().toString().slice('::ffff:'.length);
@@ -62,7 +61,7 @@ const EMBEDDED = ['127.0.0.1', '10.0.0.1', '192.168.1.1', '169.254.169.254', '8.
   },
 );
 
-/** The address `steps` above (or below) the first of a range; null beyond the ends of the family. */
+/** Returns the address `steps` above the first of a range, or null beyond the ends of the family. */
 function at(network: ipaddr.IPv4 | ipaddr.IPv6, steps: bigint): string | null {
   const bytes = network.toByteArray();
   const value = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n) + steps;
@@ -91,7 +90,7 @@ export const hostileAddresses: readonly Refused[] = firstOfEach([
   ...RANGES.flatMap(([cidr, reason]) => endsOf(cidr).map((address): Refused => [address, reason])),
 ]);
 
-/** Public unicast, and the neighbours of every refused range, where no other range begins there. */
+/** Public unicast, and the neighbours of every refused range, unless another range begins there. */
 export const publicAddresses: readonly string[] = [
   ...['8.8.8.8', '1.1.1.1', '9.255.255.255', '11.0.0.0', '1.0.0.0', '100.63.255.255', '100.128.0.0'],
   ...['126.255.255.255', '128.0.0.0', '168.63.129.15', '168.63.129.17', '169.253.255.255', '169.255.0.0'],
@@ -151,7 +150,7 @@ export const hostileUrls: readonly Refused[] = [
   ['https://local\thost/', /not public/],
 ];
 
-/** Refused for their form, before any address is checked; the host of some is public. */
+/** URLs refused for their form, before any address is checked. The host of some is public. */
 export const malformedUrls: readonly Refused[] = [
   ['', /valid URL/],
   ...refused({
@@ -164,5 +163,4 @@ export const malformedUrls: readonly Refused[] = [
   [`https://8.8.8.8/${'a'.repeat(2048)}`, /2048/],
 ];
 
-/** The host of a URL for an address. */
 export const hostOf = (address: string): string => (address.includes(':') ? `[${address}]` : address);

@@ -1,7 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { LOG_SCHEMA } from '../schema.js';
 
-/** The tables of the log, and those for the processes that read it, in the service's own database. */
 export class EventStore1795000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(LOG_SCHEMA);

@@ -14,9 +14,9 @@ import { REASON, type Mark, type MarkedMerchant } from './merchants.js';
 export interface FuzzCaller {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Null for a stranger, who has no access. */
+  /** The scopes; null for a stranger without access. */
   readonly scopes: ReadonlySet<string> | null;
-  /** The one merchant of a confined caller; null for all merchants. */
+  /** The only merchant of a confined caller; null for all merchants. */
   readonly reach: Mark | null;
 }
 
@@ -79,8 +79,8 @@ async function newKey(
 }
 
 /**
- * Returns keys of `count` people: with the scopes of each role, for all merchants and confined to either, with one
- * scope and with none. Adds their console sessions, and people who lost their role since.
+ * Returns keys of `count` people: with each role's scopes, for all merchants or one, with one scope and with
+ * none. Adds their console sessions, and people who have lost their role.
  */
 export async function adminCallers(
   keepers: Keepers,
@@ -135,7 +135,7 @@ export function strangers(unapproved: string): readonly FuzzCaller[] {
   return given.map((headers, n) => ({ name: `stranger ${n}`, headers, scopes: null, reach: null }));
 }
 
-/** Portal sessions of either merchant with all scopes, the usual ones, reading alone and none. */
+/** Returns portal sessions of both merchants with all scopes, the usual ones, reading alone and none. */
 export async function portalCallers(
   merchants: readonly MarkedMerchant[],
   origin: string,

@@ -73,9 +73,7 @@ export function endpointsOf({ paths }: Document, prefix: string): readonly Scope
     );
 }
 
-/**
- * The portal's data is not in the document: method, path, scope, and the resource of the ids where the path lacks it.
- */
+/** The portal's routes, missing in the document: method, path, scope, resource if the path lacks it. */
 const PORTAL = `
   GET me
   GET keys keys:read

@@ -6,7 +6,7 @@ import { SALE, type Order } from '../../orders/order-facts.js';
 import { expectStatus } from '../../payouts.js';
 import type { Treasury } from '../../treasury.js';
 
-/** The mark in each name, address and text of a merchant. */
+/** Marks that each name, address and text of a merchant contains. */
 export const MARKS = ['mrkalpha', 'mrkbeta'] as const;
 export type Mark = (typeof MARKS)[number];
 
@@ -16,7 +16,7 @@ export const PERSONAL = /\+4915177[0-9]|person-[0-9a-f]+@/;
 export const SECRET =
   /d(sk|xs)_[0-9a-f]{64}|dsb_(live|test)_admin_[0-9A-Za-z]{49}|whsec_[A-Za-z0-9+/=]{20}|enrol#/;
 
-/** The reason of the suite's own requests. */
+/** The reason in the suite's own requests. */
 export const REASON = 'the world of the fuzzer';
 
 /** A merchant with a resource of each kind. */
@@ -27,9 +27,9 @@ export interface MarkedMerchant {
   readonly exchange: ExchangeClient;
   readonly treasury: Treasury;
   readonly ids: Readonly<Record<string, string[]>>;
-  /** Values that searches and filters find: phone numbers, wallets, hashes, the merchant's own ids, request ids. */
+  /** Values for searches and filters: phone numbers, wallets, hashes, the merchant's own ids, request ids. */
   readonly found: Readonly<Record<string, string[]>>;
-  /** Secrets that may be reported as leaked. */
+  /** Secrets for reports of leaks. */
   readonly tokens: string[];
 }
 
@@ -83,7 +83,7 @@ export async function createMerchant(
 /** The customer of an order, which is personal data. */
 export const customerOf = (mark: Mark): string => `person-0@${mark}.example`;
 
-/** Adds users, the last one with a payout and an order. */
+/** Adds users; the last one has a payout and an order. */
 export async function fill(merchant: MarkedMerchant, users: number): Promise<void> {
   const { client, treasury, mark, ids, found } = merchant;
   let user = '';
@@ -104,7 +104,6 @@ export async function fill(merchant: MarkedMerchant, users: number): Promise<voi
   ids['orders']!.push((await newOrder(merchant)).id);
 }
 
-/** Creates an order of the merchant's customer. */
 export async function newOrder({
   exchange,
   mark,

@@ -7,14 +7,14 @@ import { ETAG, LATELY, type ScopedRequest } from './requests.js';
 const UUIDS = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const KEEPS_LATELY = 64;
-/** Statuses of HTTP that the document does not repeat at each operation. */
+/** HTTP statuses that the document does not repeat at each operation. */
 const OF_HTTP = [404, 405, 414, 417, 431];
 const API = /^\/(admin|api)\/v1\//;
 const IN_PATH = /^\/[a-z]+\/v1(\/[a-z_]+\/[0-9a-f-]{36})/;
 
 /** Records responses, completes requests with their values, and finds leaks. */
 export class Oracle {
-  /** The operations that a successful response named, and the decided ones. */
+  /** Operations named in successful responses, and the decided ones. */
   readonly acknowledged = new Set<string>();
   readonly decided = new Set<string>();
   /** Successful writes to the portal, also by the method of another route of the path. */
@@ -51,11 +51,11 @@ export class Oracle {
     const { endpoint, method, path, caller } = request;
     const isOwnMethod = endpoint !== null && endpoint.method === method;
     if (isOwnMethod) this.statuses.add(`${method} ${endpoint.path} ${Math.floor(response.status / 100)}xx`);
-    // An export beyond the last signed head; a HEAD has no body with the reason.
+    // An export beyond the last signed head is unsigned. A HEAD has no body with that reason.
     const isUnsigned =
       response.body.includes('signed') ||
       (method === 'HEAD' && /\/(proof|head|consistency)(\?|$)/.test(path));
-    // On a busy machine a check of the readiness takes longer than its limit.
+    // A check of the readiness may exceed its limit on a busy machine.
     const isNotReady = response.body.startsWith('{"status":"unavailable"');
     if (response.status === 503 && !isUnsigned && !isNotReady) {
       this.unavailable += 1;

@@ -8,18 +8,18 @@ import type { AdminWorld } from './world.js';
 
 /** A request to a route, with the caller's permissions by the contract. */
 export interface ScopedRequest extends FuzzedRequest {
-  /** Null for an unknown path. */
+  /** The route; null for an unknown path. */
   readonly endpoint: ScopedEndpoint | null;
   readonly caller: FuzzCaller;
 }
 
-/** A placeholder until the request is sent: an id of a recent response with the last ETag of its resource. */
+/** A placeholder until sending: an id of a recent response, with the last ETag of its resource. */
 export const LATELY = /~([a-z_]+)\.([0-9]+)~/;
 export const ETAG = '~etag~';
 const USUAL_WEIGHT = 16;
 
 const lately = (resource: string): Arbitrary<string> => fc.nat(63).map((n) => `~${resource}.${n}~`);
-/** Of a hundred callers seven are strangers, and sixty may call the route. */
+/** Seven of a hundred callers are strangers, and sixty have access to the route. */
 function someone(
   { callers, strangers }: AdminWorld,
   { port, scopes }: ScopedEndpoint,
@@ -32,7 +32,7 @@ function someone(
   );
 }
 
-/** The values of a world, by names of parameters and members. */
+/** Values of a world, by names of parameters and members. */
 class Values {
   readonly ids: Arbitrary<string>;
   private readonly all: readonly string[];
@@ -169,7 +169,7 @@ function routesOf(
 const stopsMerchants = ({ method, path }: ScopedEndpoint): boolean =>
   path === '/admin/v1/merchants/{id}/suspend' || (method === 'PATCH' && path === '/admin/v1/merchants/{id}');
 
-/** Requests that write nothing, for broken HTTP, whose effect cannot be known: anybody may issue an own admin key. */
+/** Requests without writes. The effect of broken HTTP is unknown, and anybody may issue an own admin key. */
 export function harmlessRequests(world: AdminWorld): Arbitrary<ScopedRequest> {
   const callers = Object.fromEntries(
     Object.entries(world.callers).map(([port, all]) => [
@@ -287,7 +287,7 @@ const PAGES: Readonly<Record<ScopedEndpoint['port'], string>> = {
     'GET / GET /enter POST /session POST /logout GET /portal GET /api/v1 GET /api/v1/x GET /admin/v1/users GET /merchants/v1/users',
 };
 
-/** Other paths of the listeners, called by strangers: a logout would end a caller's session. */
+/** Other paths of the listeners, called by strangers, because a logout would end a caller's session. */
 function pageRequest(world: AdminWorld): Arbitrary<ScopedRequest> {
   const routes = Object.entries(PAGES).flatMap(([port, text]) => {
     const words = text.split(' ');

@@ -17,14 +17,14 @@ export async function addVictims(admin: AdminClient, merchant: MarkedMerchant): 
   merchant.tokens.push(leaked.secret);
 }
 
-/** Adds a user whose identity is under review: the step may be retried, and the identity decided. */
+/** Adds a user whose identity is under review, so that it may be decided and the step retried. */
 export async function addUnderReview(merchant: MarkedMerchant, widgetUrl: string): Promise<void> {
   const user = { id: await addUser(merchant), phone_number: merchant.found['phone_number']!.at(-1)! };
   const person = { first_name: 'Ada', last_name: SANDBOX_NAMES.review };
   await handInIdentity({ widgetUrl, merchantId: merchant.id, user, ...person });
 }
 
-/** Adds a completed order with an overpayment of 33.5 USDC, which may be refunded. */
+/** Adds a completed order with a refundable overpayment of 33.5 USDC. */
 export async function addRefundable(admin: AdminClient, merchant: MarkedMerchant): Promise<void> {
   const { treasury, ids } = merchant;
   const order = await newOrder(merchant);

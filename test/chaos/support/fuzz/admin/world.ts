@@ -17,7 +17,6 @@ import { endpointsOf, portalEndpoints, type Document, type ScopedEndpoint } from
 import { addRefundable, addUnderReview } from './subjects.js';
 import { addDeliveries, createMerchant, MARKS, REASON, type MarkedMerchant } from './merchants.js';
 
-/** The refundable orders of each merchant. */
 const REFUNDABLE = 3;
 
 export interface AdminWorld {
@@ -30,7 +29,7 @@ export interface AdminWorld {
   readonly strangers: readonly FuzzCaller[];
 }
 
-/** Creates two merchants with known ids and texts, and callers of each kind; `people` is at least 2. */
+/** Creates two merchants with known ids and texts, and callers of each kind. `people` is at least 2. */
 export async function createAdminWorld(
   service: ServiceProcess,
   treasury: Treasury,
@@ -79,7 +78,7 @@ async function proposeLimit({ first, second }: Keepers, { id, ids }: MarkedMerch
   }
 }
 
-/** Reverts a suspension, and changes of addresses or limit, by the fuzzer. */
+/** Reverts suspensions and changes of addresses or limit by the fuzzer. */
 export async function keep(keepers: Keepers, { id }: MarkedMerchant): Promise<void> {
   const { first } = keepers;
   const { merchant } = (await first.get(`/merchants/${id}`)).json<{
