@@ -10,7 +10,7 @@ export interface AdministratorCommands {
   create(name: string, email: string): Promise<string>;
   /** Returns the secret of a new key with all scopes. */
   issueKey(operatorId: string): Promise<string>;
-  /** A one-time link to the console. */
+  /** Returns a one-time link to the console. */
   loginLink(operatorId: string): Promise<string>;
 }
 
@@ -19,9 +19,7 @@ const PERSONS = {
   approver_api_key: ['Sandbox approver', 'approver@sandbox.example'],
 } as const;
 
-/**
- * The two administrators of the sandbox with the keys of the last run. Creates new ones if the database lacks these.
- */
+/** Returns the two administrators with the keys of the last run, or new ones if the database lacks them. */
 export function prepareAdministrators(
   app: INestApplicationContext,
   secrets: SecretsFile,

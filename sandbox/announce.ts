@@ -4,7 +4,7 @@ export interface SandboxMerchant {
   readonly private_key: string;
 }
 
-/** Keys of the first merchant for the exchange: the first demands signatures, the second does not. */
+/** The exchange keys of the first merchant. The `open_` key requires no signatures, the other one does. */
 export interface SandboxExchange {
   readonly api_key: string;
   readonly secret: string;
@@ -12,14 +12,14 @@ export interface SandboxExchange {
   readonly open_secret: string;
 }
 
-/** Keys of the admin API, of two administrators: what one requests, the other may approve. */
+/** The admin API keys of two administrators. Each may approve the requests of the other. */
 export interface SandboxAdmin {
   readonly api_key: string;
   readonly approver_api_key: string;
 }
 
 /**
- * The contents of `sandbox.json`: everything that a program needs to use the running sandbox. The file exists from
+ * The contents of `sandbox.json`, with which programs use the running sandbox. The file exists from
  * readiness until the stop.
  */
 export interface SandboxFile {
@@ -37,10 +37,10 @@ export interface SandboxFile {
     readonly rpc_url: string;
     readonly chain_id: number;
     readonly usdc_address: string;
-    /** Key of an account with gas and test USDC; null on a chain that is not the sandbox's own. */
+    /** The key of an account with gas and test USDC; null on a chain that is not the sandbox's own. */
     readonly funded_private_key: string | null;
   };
-  /** Process id of the service. */
+  /** The process id of the service. */
   readonly pid: number;
 }
 
@@ -65,7 +65,7 @@ export async function step<T>(name: string, work: () => Promise<T>, note: (resul
   return result;
 }
 
-/** Reports the boot of a separate service process to `npm start`. Shuts the service down when that parent dies. */
+/** Reports the boot of a service process to `npm start`. Shuts the service down when that parent dies. */
 export function followParent(): void {
   if (!process.connected) return;
   parentListens = true;

@@ -47,8 +47,8 @@ function packageJson(name: string): string {
 }
 
 /**
- * Creates the symlinks that npm packages cannot contain. The package's install script creates them, unless scripts are
- * disabled.
+ * Creates the symlinks that npm packages cannot contain. The package's install script creates them, unless
+ * scripts are disabled.
  */
 function linkLibraries(root: string): void {
   const list = join(root, 'native', 'pg-symlinks.json');

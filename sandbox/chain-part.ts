@@ -23,7 +23,7 @@ export interface ChainPart {
   stop(): Promise<void>;
 }
 
-/** The chain of the sandbox: its own dev chain, or the node that CHAIN_RPC_URL names. */
+/** Prepares the chain of the sandbox: its own dev chain, or the node that CHAIN_RPC_URL names. */
 export async function prepareChain(
   config: Config,
   dataDir: string,
@@ -54,7 +54,7 @@ async function givenChain(config: Config, rpcUrl: string): Promise<ChainPart> {
   return { rpcUrl, usdcAddress: address, note: 'the one of CHAIN_RPC_URL', stop: async () => undefined };
 }
 
-/** A dev chain with the usual accounts gets the test USDC. Any other chain needs USDC_ADDRESS. */
+/** Deploys the test USDC on a dev chain with the usual accounts. Any other chain needs USDC_ADDRESS. */
 async function deployOn(rpcUrl: string, chainId: number): Promise<string> {
   try {
     return await deployUsdc(rpcUrl, chainId);

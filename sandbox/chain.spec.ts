@@ -36,7 +36,7 @@ async function pay(chain: RunningChain): Promise<string> {
 const receipt = (chain: RunningChain, hash: string): Promise<unknown> =>
   rpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash]);
 
-test('the dev chain retains the address of the test USDC and its transactions across a stop and a kill', async () => {
+test('the dev chain retains transactions and the test USDC address across a stop and a kill', async () => {
   const dir = specFolder('chain');
   const first = await start(dir);
   expect(await deployUsdc(first.rpcUrl, CHAIN_ID)).toBe(TEST_USDC_ADDRESS);

@@ -11,14 +11,14 @@ import type { Server } from './supervisor.js';
 export const DEV_MNEMONIC = 'test test test test test test test test test test test junk';
 
 export interface ChainOptions {
-  /** Folder of the chain: its pid file, its log and its state. Created when missing. */
+  /** The folder of the chain, with pid file, log and state; created when missing. */
   readonly dir: string;
   readonly chainId: number;
 }
 
 /**
- * The origin of the chain. `restored`: from the state that an earlier run saved. `adopted`: still running after its
- * service was killed.
+ * The origin of the chain. A `restored` chain has the state that an earlier run saved. An `adopted` chain
+ * continued after its service was killed.
  */
 export type ChainOrigin = 'created' | 'restored' | 'adopted';
 

@@ -15,7 +15,7 @@ export interface DatabasePart {
   stop(): Promise<void>;
 }
 
-/** The database of the sandbox: its own PostgreSQL, or the one that DATABASE_URL names. */
+/** Prepares the database of the sandbox: its own PostgreSQL, or the one that DATABASE_URL names. */
 export async function prepareDatabase(
   config: Config,
   dataDir: string,

@@ -9,7 +9,7 @@ export type IssueExchangeKey = (
   demandsSignature: boolean,
 ) => Promise<{ readonly keyId: string; readonly secret: string }>;
 
-/** The two keys of the first merchant from the last run. Creates new ones if the database lacks these. */
+/** Returns the two exchange keys of the last run, or new ones if the database lacks them. */
 export function prepareExchangeKeys(
   app: INestApplicationContext,
   secrets: SecretsFile,

@@ -8,7 +8,7 @@ export type CreateMerchantWithKey = (
   name: string,
 ) => Promise<{ readonly merchantId: string; readonly secret: string }>;
 
-/** The two merchants of the sandbox: those of the last run, or new ones where the database does not know these. */
+/** Returns the two merchants of the last run, or new ones if the database lacks them. */
 export function prepareMerchants(
   app: INestApplicationContext,
   secrets: SecretsFile,

@@ -8,14 +8,14 @@ import type { ServerUser } from './server-user.js';
 export const POSTGRES_USER = 'disburse';
 
 export interface PostgresOptions {
-  /** Folder of the server: `data`, `postgres.log`. Created when missing. */
+  /** The folder of the server, with `data` and `postgres.log`; created when missing. */
   readonly dir: string;
-  /** Folder with `bin`, `lib` and `share`. */
+  /** The folder with `bin`, `lib` and `share`. */
   readonly home: string;
   readonly password: string;
   /** The port of the previous run. Another one is chosen if it is in use. */
   readonly port?: number | null;
-  /** False only in tests: no fsync. */
+  /** True to write with fsync; false only in tests. */
   readonly durable: boolean;
   /** Settings of the server in addition to the defaults, as for an archive of its write-ahead log. */
   readonly settings?: Readonly<Record<string, string>>;

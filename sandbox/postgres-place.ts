@@ -27,9 +27,9 @@ export interface PostgresPlace {
 }
 
 /**
- * Chooses the folder of PostgreSQL: DATA_DIR, unless the service is root. Then PostgreSQL runs as another user, which
- * may not enter a DATA_DIR or a checkout under /root. The server gets a folder under /var/tmp with a copy of its
- * programs, and DATA_DIR records its path.
+ * Chooses the folder of PostgreSQL, which is in DATA_DIR unless the service is root. Then PostgreSQL runs as
+ * another user, which may be unable to enter DATA_DIR or the checkout. In that case the server gets a folder
+ * under /var/tmp with a copy of its programs, and DATA_DIR records the path.
  */
 export async function placePostgres(dataDir: string, user: ServerUser | null): Promise<PostgresPlace> {
   const home = postgresHome();
@@ -81,7 +81,7 @@ function openToAll(folder: string): void {
   }
 }
 
-/** Deletes the servers whose DATA_DIR was deleted. */
+/** Stops and deletes the servers whose DATA_DIR was deleted. */
 async function sweepAbandoned(): Promise<void> {
   for (const name of readdirSync(COMMON_GROUND)) {
     const dir = join(COMMON_GROUND, name);

@@ -80,7 +80,7 @@ describe('the embedded PostgreSQL', () => {
 
   const asRoot = process.getuid?.() === 0 ? test : test.skip;
 
-  asRoot('moves its data out of a folder that its user cannot read, and is found again', async () => {
+  asRoot('uses a folder in /var/tmp if its user cannot read DATA_DIR, and finds it again', async () => {
     const dataDir = join(specFolder('closed'), 'data');
     mkdirSync(dataDir, { mode: 0o700 });
     const place = await placePostgres(dataDir, serverUser());

@@ -12,7 +12,7 @@ import {
 import { SandboxError } from './sandbox-error.js';
 import type { Server } from './supervisor.js';
 
-/** Settings for little memory while idle and safety after a kill. `io_method=sync` saves three idle processes. */
+/** The settings for little memory and safety after a kill. `io_method=sync` saves three idle processes. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -80,7 +80,7 @@ function readPostmaster(data: string): Postmaster | null {
   return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
 }
 
-/** Waits until a starting, recovering or stopping server has finished. */
+/** Returns the server that runs in the folder, once it is ready or has stopped; null if none runs. */
 async function findRunning(data: string): Promise<Postmaster | null> {
   let found: Postmaster | null = null;
   await until(() => {
@@ -145,7 +145,7 @@ function handle(options: PostgresOptions, data: string, server: Postmaster, orig
   };
 }
 
-/** Sends a fast shutdown first: it ends the sessions and writes a checkpoint. */
+/** Stops the server. The first signal is a fast shutdown, which ends sessions and writes a checkpoint. */
 function stopPostmaster(pid: number): Promise<void> {
   return stopProcess(pid, [
     ['SIGINT', 15_000],

@@ -81,7 +81,7 @@ describe('prepareSandbox', () => {
     await eventually(responding);
   });
 
-  test('names the setting that changes a port for every port in use', async () => {
+  test('names the setting of every port that is in use', async () => {
     const ports = [await freePort(), await freePort()];
     const squatters = ports.map((port) => createServer().listen(port, '127.0.0.1'));
     const dataDir = specFolder('sandbox');
@@ -118,7 +118,7 @@ describe('prepareSandbox', () => {
 });
 
 describe('the lock on DATA_DIR', () => {
-  test('names the process that holds it', async () => {
+  test('names its holder, and is free once the holder is killed', async () => {
     const dataDir = specFolder('lock');
     const holder = idleProcess();
     const stat = readFileSync(`/proc/${holder.pid}/stat`, 'utf8');

@@ -33,8 +33,8 @@ export interface Sandbox {
   /** The configuration with every value that the sandbox provides. */
   readonly config: Config;
   /**
-   * Creates the merchants and administrators with their keys and writes `sandbox.json`. The service must listen
-   * already.
+   * Creates the merchants and administrators with their keys and writes `sandbox.json`. The service must
+   * listen already.
    */
   ready(app: INestApplicationContext, operator: SandboxOperator): Promise<SandboxFile>;
   /** Stops what the sandbox started. The service must have drained and closed. */
@@ -42,8 +42,8 @@ export interface Sandbox {
 }
 
 /**
- * Prepares what no URL provides: PostgreSQL and a dev chain with a test USDC. Both are stored in DATA_DIR and adopted
- * after a kill. Throws {@link SandboxError} with a sentence.
+ * Prepares what no URL provides: PostgreSQL and a dev chain with a test USDC. Both are stored in DATA_DIR and
+ * adopted after a kill. Throws {@link SandboxError} with a sentence.
  */
 export async function prepareSandbox(given: Config): Promise<Sandbox> {
   if (given.mode !== 'sandbox') throw new SandboxError('The sandbox parts do not run with MODE=production.');
@@ -104,7 +104,7 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
   }
 }
 
-/** Other users may traverse the folder, because PostgreSQL may run as another user. They may not read its contents. */
+/** Creates DATA_DIR, which other users may enter but not list: PostgreSQL may run as another user. */
 function makeDataDir(given: string): string {
   const dataDir = resolve(given);
   if (existsSync(dataDir)) return dataDir;
@@ -138,8 +138,8 @@ function describeChain(config: Config): SandboxFile['chain'] {
 }
 
 /**
- * Resolves the ports of this sandbox: 0 becomes a free port. A port in use stops the boot with a sentence. The default
- * metrics port is replaced instead, because the user did not choose it.
+ * Resolves the ports of this sandbox: 0 becomes a free port. Throws SandboxError for a port in use. The
+ * default metrics port is replaced instead, because the user did not choose it.
  */
 async function preparePorts(config: Config): Promise<Pick<Config, PortName>> {
   const inUse: string[] = [];

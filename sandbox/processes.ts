@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Daemon {
   readonly pid: number;
-  /** Resolves with a description of the end. Null while the process runs. */
+  /** Returns a description of the end; null while the process runs. */
   exited(): string | null;
 }
 
@@ -13,7 +13,7 @@ export interface DaemonOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Standard output and error are appended here. */
+  /** The file to which standard output and error are appended. */
   readonly logFile: string;
   readonly env: NodeJS.ProcessEnv;
   readonly uid?: number;
@@ -21,8 +21,8 @@ export interface DaemonOptions {
 }
 
 /**
- * Starts a server in a separate session. Ctrl-C in the terminal does not reach it, so the service can drain its
- * requests first. After `kill -9` of the service the server continues, and the next start adopts it.
+ * Starts a server in a separate session. Ctrl-C in the terminal does not reach it, so the service can drain
+ * its requests first. After `kill -9` of the service the server continues, and the next start adopts it.
  */
 export function startDaemon(options: DaemonOptions): Daemon {
   const log = openSync(options.logFile, 'a', 0o600);
@@ -68,10 +68,7 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/**
- * Checks that the process lives and that its working folder is `dir`. The pid of the file may belong to another process
- * by now.
- */
+/** Checks that the process lives and works in `dir`, because another process may have the pid by now. */
 export function runsIn(pid: number, dir: string): boolean {
   if (!isAlive(pid)) return false;
   try {

@@ -7,8 +7,8 @@ import { readJson } from './files.js';
 import type { SandboxSecrets } from './secrets.js';
 
 /**
- * Returns the configuration of the sandbox that runs in DATA_DIR, where DATABASE_URL is not set. Throws {@link
- * Unreachable} where none runs.
+ * Returns the configuration of the sandbox that runs in DATA_DIR, or `given` if DATABASE_URL is set. Throws
+ * Unreachable if no sandbox runs.
  */
 export function withRunningSandbox(given: Config): Config {
   const { mode, dataDir, databaseUrl, masterKey, chainRpcUrl, usdcAddress } = given;

@@ -5,8 +5,8 @@ import { TransfersController } from './transfers.controller.js';
 import { Treasury } from './treasury.js';
 
 /**
- * The test helpers of the sandbox. The module is imported in sandbox mode only, so production has neither its routes
- * nor its money.
+ * The test helpers of the sandbox. The module is imported in sandbox mode only, so production has neither its
+ * routes nor its money.
  */
 @Global()
 @Module({

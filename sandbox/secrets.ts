@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readJson, writeJson } from './files.js';
 import type { SandboxAdmin, SandboxExchange, SandboxMerchant } from './announce.js';
 
-/** The contents of `secrets.json`, readable only by its owner. They let a restarted sandbox keep its identity. */
+/** The contents of `secrets.json`, readable only by its owner. A restarted sandbox has the same secrets. */
 export interface SandboxSecrets {
   readonly master_key: string;
   readonly postgres_password: string;
@@ -11,7 +11,7 @@ export interface SandboxSecrets {
   readonly merchant: SandboxMerchant | null;
   readonly second_merchant: SandboxMerchant | null;
   readonly exchange: SandboxExchange | null;
-  /** The administrator; absent in files of earlier versions. */
+  /** The keys of the administrators; absent in files of earlier versions. */
   readonly admin?: SandboxAdmin | null;
 }
 

@@ -8,8 +8,8 @@ export interface ServerUser {
 }
 
 /**
- * The user of PostgreSQL, which refuses to run as root: `postgres` if the system has it, else `nobody`, which exists
- * everywhere. Null if the service is not root; PostgreSQL then runs as the same user.
+ * The user of PostgreSQL, which refuses to run as root: `postgres` if the system has it, else `nobody`, which
+ * exists everywhere. Null if the service is not root; PostgreSQL then runs as the same user.
  */
 export function serverUser(
   passwd: () => string = () => readFileSync('/etc/passwd', 'utf8'),

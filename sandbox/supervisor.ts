@@ -28,7 +28,7 @@ export class Supervisor {
     this.timer.unref();
   }
 
-  /** Returns a getter of the current server. */
+  /** Restarts the server by `start` when it dies. Returns a getter of the current server. */
   watch<S extends Server>(name: string, server: S, start: () => Promise<S>): () => S {
     const part = { name, server, start, restarting: false };
     this.parts.push(part);

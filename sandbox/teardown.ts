@@ -35,8 +35,8 @@ export class Teardown {
   }
 
   /**
-   * Handles SIGTERM and SIGINT during the boot: runs the teardown and exits with 130. The service installs its own
-   * handlers later.
+   * Handles SIGTERM and SIGINT during the boot: runs the teardown and exits with 130. The service installs
+   * its own handlers later.
    */
   onEarlySignal(): void {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -10,10 +10,7 @@ import { ValidBody } from '../src/platform/http/decorators.js';
 import { ApiRoute } from '../src/platform/openapi/route.js';
 import { Treasury } from './treasury.js';
 
-/**
- * The maximum amount of one transfer in USDC. It exceeds the limit of payouts, so that their refusals can be tested
- * too.
- */
+/** The maximum of one transfer in USDC, above the limit of payouts so that their refusal can be tested. */
 const MAX_AMOUNT = 1_000_000n;
 
 const AMOUNT_RULE = `must be a decimal string, more than 0 and at most ${MAX_AMOUNT}, with up to 6 decimals`;
@@ -44,7 +41,7 @@ class SandboxTransferSent {
   transaction_hash!: string;
 }
 
-/** `POST /merchants/v1/sandbox/transfers`: sends the merchant's on-chain transfer, so that no wallet is needed. */
+/** `POST /merchants/v1/sandbox/transfers`: sends a merchant's transfer, so that no wallet is needed. */
 @Controller('merchants/v1/sandbox/transfers')
 export class TransfersController {
   constructor(private readonly treasury: Treasury) {}
@@ -64,7 +61,7 @@ export class TransfersController {
   }
 }
 
-/** Throws `validation_failed` for a wrong checksum. */
+/** Returns the address with its checksum. Throws `validation_failed` for a wrong checksum. */
 async function checksummed(address: string): Promise<string> {
   const { getAddress } = await import('ethers');
   try {

@@ -10,13 +10,13 @@ const [metatype] = Reflect.getMetadata(
 ) as (new () => object)[];
 const TO = `0x${'1'.repeat(40)}`;
 
-describe('a transfer of the sandbox with a value of another type', () => {
+describe('a sandbox transfer with a field of a wrong type', () => {
   it.each([
     { to: TO, amount: ['1'] },
     { to: TO, amount: 0 },
     { to: TO, amount: null },
     { to: [TO], amount: '1' },
-  ])('is invalid with %j', async (body) => {
+  ])('is refused: %j', async (body) => {
     const transformed = new BodyPipe(false).transform(body, { type: 'body', metatype: metatype! });
     await expect(transformed).rejects.toMatchObject({ code: 'validation_failed' });
   });

@@ -34,7 +34,7 @@ export class Treasury implements TestMoney, OnApplicationShutdown {
     this.usdc = config.usdcAddress;
   }
 
-  /** Broadcasts a transfer of `amount` minor units and returns its hash. Throws `unavailable` when the node refuses. */
+  /** Broadcasts a transfer in minor units and returns its hash. Throws `unavailable` if the node refuses. */
   transfer(to: string, amount: bigint): Promise<string> {
     // Transfers are sequential, because the nonces of an account must have no gap.
     const sent = this.last.then(() => this.broadcast(to, amount));
@@ -47,7 +47,7 @@ export class Treasury implements TestMoney, OnApplicationShutdown {
     account?.provider.destroy();
   }
 
-  /** ethers is loaded by the first transfer, to keep the start fast. */
+  /** Opens the account. Only the first transfer loads ethers, to keep the start fast. */
   private account(): Promise<Account> {
     this.opened ??= import('ethers').then(({ Interface, JsonRpcProvider, Wallet }) => {
       const options = { staticNetwork: true, cacheTimeout: -1 };

@@ -1,8 +1,8 @@
 import { TEST_USDC } from './contracts/test-usdc.js';
 import { SandboxError } from './sandbox-error.js';
 
-// The first three accounts of DEV_MNEMONIC. They are literals, because deriving a key takes longer than the rest of a
-// start.
+// The first three accounts of DEV_MNEMONIC. They are literals, because deriving a key takes longer than the
+// rest of a start.
 
 /** The funded account, with test USDC and gas. sandbox.json contains its key for users of the sandbox. */
 export const FUNDED = {
@@ -11,7 +11,7 @@ export const FUNDED = {
 };
 /** The deployer. The token is its first transaction, so that its address is the same on every dev chain. */
 const DEPLOYER_KEY = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
-/** The account behind `POST /sandbox/transfers`. Only one process uses it, which keeps its nonces in order. */
+/** The account behind `POST /sandbox/transfers`. Only one process uses it, to keep its nonces in order. */
 export const TREASURY = {
   address: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
   privateKey: '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',

@@ -17,10 +17,10 @@ export const CONFIG_PARTS: readonly ConfigPart[] = [
 type ContextConfig<T> = T extends Context<infer C> ? (config: C) => void : never;
 type Together<T> = ContextConfig<T[keyof T]> extends (config: infer C) => void ? C : never;
 
-/** The settings of the platform and of all contexts. A class injects only the type of its part. */
+/** The settings of the platform and of all contexts. A class injects only the settings of its context. */
 export type Config = PlatformConfig & Together<typeof contexts>;
 
-/** Throws a ConfigError that names the invalid setting. */
+/** Reads and checks all settings. Throws a ConfigError that names the invalid setting. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const config = readParts(CONFIG_PARTS, env) as Config;
   for (const context of ALL_CONTEXTS) context.checkSettings?.(config);

@@ -8,7 +8,7 @@ import { startService, type Service } from './service.js';
 /** The extra time, after the grace period for requests in flight, before a forced exit. */
 const FORCED_EXIT_AFTER_MS = 4000;
 
-/** The companion of a service, such as the sandbox. */
+/** Modules and hooks that run with the service in one process, such as the sandbox. */
 export interface Companion {
   /** The configuration, completed by the companion. */
   readonly config: Config;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
 type Values = Readonly<Record<string, string | number>>;
-/** A text in the person's language, with its placeholders filled in. */
+/** Returns a text in the person's language, with its placeholders filled in. */
 export type FormatOf<Messages> = (key: keyof Messages, values?: Values) => string;
 
 export function formatIn<Messages extends Readonly<Record<keyof Messages, string>>>(
@@ -11,7 +11,7 @@ export function formatIn<Messages extends Readonly<Record<keyof Messages, string
     messages[key].replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }
 
-/** A text whose placeholders are replaced with elements. */
+/** Returns the parts of a text, with elements in place of its placeholders. */
 export function rich(
   text: string,
   elements: Readonly<Record<string, ComponentChildren>>,

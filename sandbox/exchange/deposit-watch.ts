@@ -3,7 +3,7 @@ import type { DevChain } from './dev-chain.js';
 import type { SandboxOrders } from './sandbox-orders.js';
 import type { ExchangeConfig } from '../../src/contexts/exchange/exchange.config.js';
 
-/** Blocks that each scan reads again: a reorganisation of the dev chain replaces fewer. */
+/** The number of blocks that each scan reads again. A reorganisation of the dev chain replaces fewer. */
 const REREAD_BLOCKS = 256;
 
 interface KnownTransfer {
@@ -12,8 +12,8 @@ interface KnownTransfer {
 }
 
 /**
- * Polls an order as soon as a transfer to it appears, becomes final or disappears. The schedule of polls finds
- * transfers that this watch misses.
+ * Polls an order as soon as a transfer to it appears, becomes final or disappears. The schedule of polls
+ * finds transfers that this watch misses.
  */
 export class DepositWatch {
   private known: ReadonlyMap<string, KnownTransfer> = new Map();

@@ -24,7 +24,7 @@ const TIMEOUT_MS = 10_000;
 
 /** A transfer of the token, with addresses and hashes in lower case. */
 export interface TokenTransfer {
-  /** The block is part of the identity: the same transfer in another block has another key. */
+  /** The id, which includes the block. The same transfer in another block has another id. */
   readonly id: string;
   readonly transactionHash: string;
   readonly to: string;
@@ -42,10 +42,7 @@ interface RawLog {
   readonly logIndex: string;
 }
 
-/**
- * Reads blocks of the dev chain and their transfers of test USDC. Throws {@link ChainUnavailable}, also on any other
- * chain.
- */
+/** Reads blocks and test USDC transfers of the dev chain. Throws ChainUnavailable, also on other chains. */
 export class DevChain {
   private readonly node: JsonRpcNode;
   private readonly rules: NodeRules;
@@ -63,7 +60,7 @@ export class DevChain {
     this.token = config.usdcAddress.toLowerCase();
   }
 
-  /** The newest block, and the newest final one. */
+  /** Returns the newest block and the newest final block. */
   heads(): Promise<ChainHeads> {
     return chainHeads(this.node, this.rules, this.clock);
   }

@@ -4,7 +4,7 @@ import { WATCH, WATCH_LINES } from '../../src/contexts/exchange/watch/watch-sche
 import { Database } from '../../src/platform/postgres/database.js';
 import { wakeWork } from '../../src/platform/jobs/work-items.js';
 
-/** Times of deposits by their ids. */
+/** The times of deposits in ISO 8601 by deposit id. */
 export type ListedDeposits = Readonly<Record<string, string>>;
 
 /** An order at the sandbox provider. */
@@ -19,7 +19,7 @@ export interface SandboxOrder {
   readonly settled_mac: string | null;
 }
 
-/** `exchange.sandbox_orders`. */
+/** The table `exchange.sandbox_orders`. */
 @Injectable()
 export class SandboxOrders {
   constructor(private readonly database: Database) {}
@@ -36,8 +36,8 @@ export class SandboxOrders {
   }
 
   /**
-   * Adds the order unless its id exists. Returns the stored terms. The address is unique too, and a concurrent repeat
-   * may conflict on the address before the id.
+   * Adds the order unless its id exists. Returns the stored terms. The address is unique too, and a
+   * concurrent repeat may conflict on the address before the id.
    */
   async add(orderId: string, terms: ProviderOrder, firstBlock: number): Promise<ProviderOrder> {
     await this.database.query(
@@ -48,7 +48,7 @@ export class SandboxOrders {
     return (await this.find(orderId))!.terms;
   }
 
-  /** Returns all deposits ever listed, each with the time stored first. */
+  /** Adds deposits. Returns all that were ever listed, each with the time that was stored first. */
   async list(orderId: string, deposits: ListedDeposits): Promise<ListedDeposits> {
     const [row] = await this.database.query<{ listed: ListedDeposits }>(
       'update exchange.sandbox_orders set listed = $2::jsonb || listed where order_id = $1 returning listed',
@@ -58,8 +58,8 @@ export class SandboxOrders {
   }
 
   /**
-   * Settles the order; a second settlement has no effect. Returns false for an order that was cancelled or never
-   * created.
+   * Settles the order; a second settlement has no effect. Returns false for an order that was cancelled or
+   * never created.
    */
   async settle(orderId: string, amountTo: string, mac: string): Promise<boolean> {
     const rows = await this.database.query(

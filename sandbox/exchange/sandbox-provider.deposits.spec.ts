@@ -29,7 +29,7 @@ describe('deposits on the dev chain', () => {
     await harness.chain.funded.sendTransaction({ to: harness.chain.usdcAddress, data, gasLimit: 100_000n });
   };
 
-  it('are pending in their first two blocks and count from the third, at the time of their block', async () => {
+  it('are pending until their third confirmation, and then count with the time of their block', async () => {
     const order = await harness.order();
     const { hash, blockNumber } = await harness.chain.transfer(order.address, '100.000001');
     const pending = { deposits: [], isDepositPending: true };
@@ -49,7 +49,7 @@ describe('deposits on the dev chain', () => {
     ]);
   });
 
-  it('are counted as two when one transaction makes two transfers', async () => {
+  it('count as two if one transaction contains two transfers', async () => {
     const order = await harness.order();
     const hash = await harness.chain.twoTransfers(order.address, '4');
     await harness.chain.mine(2);
@@ -60,7 +60,7 @@ describe('deposits on the dev chain', () => {
     ]);
   });
 
-  it('trigger a poll of their order when they appear and when they count', async () => {
+  it('trigger a poll of their order when they appear and when they become final', async () => {
     const order = await harness.order();
     const later = `now() + interval '1 day'`;
     const polled = () =>
@@ -81,7 +81,7 @@ describe('deposits on the dev chain', () => {
     await polled();
   });
 
-  it('are missing once their block is gone, and are new deposits in another block', async () => {
+  it('are missing once a reorganisation removes their block, and are new in another block', async () => {
     const order = await harness.order();
     const { hash } = await harness.chain.transfer(order.address, '7');
     const raw = await rawOf(hash);
@@ -101,7 +101,7 @@ describe('deposits on the dev chain', () => {
     });
   });
 
-  it('go missing from one order and appear in another when a reorganised transaction pays that one instead', async () => {
+  it('are missing at one order and new at another if a reorganisation changes the paid address', async () => {
     const [a, b] = [await harness.order(), await harness.order()];
     const payer = await harness.chain.payer('100');
     const snapshot = await harness.chain.rpc('evm_snapshot');
@@ -121,7 +121,7 @@ describe('deposits on the dev chain', () => {
     expect(await harness.provider.status(a)).toMatchObject({ deposits: [], missing: [expect.any(String)] });
   });
 
-  it.each([1n, 500_000n, 2n ** 255n])('are listed to the last minor unit: %s', async (minor) => {
+  it.each([1n, 500_000n, 2n ** 255n])('are listed with the exact amount of %s minor units', async (minor) => {
     const order = await harness.order();
     await mint(order, 0n);
     await mint(order, minor);
@@ -134,7 +134,7 @@ describe('deposits on the dev chain', () => {
     ]);
   });
 
-  it('have no outcome when the settlement was only written into the table', async () => {
+  it('do not complete an order whose settlement was forged in the table', async () => {
     const order = await harness.order();
     await harness.db.database.query(
       `update exchange.sandbox_orders set settled_at = now() - interval '1 hour', settled_amount_to = '1000',
@@ -144,7 +144,7 @@ describe('deposits on the dev chain', () => {
     expect((await harness.provider.status(order)).outcome).toBeNull();
   });
 
-  it('are unknown while the node is on another chain', async () => {
+  it('are unavailable while the node is on another chain', async () => {
     const order = await harness.order();
     harness.node.tamper(({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : undefined));
     const unavailable = { name: 'ProviderUnavailable' };
@@ -162,7 +162,7 @@ describe('a dev chain with a safe head', () => {
   });
   afterAll(() => harness.close());
 
-  it('counts a deposit when its block is safe, and keeps it when the safe head goes back', async () => {
+  it('counts a deposit once its block is safe, and still counts it if the safe head goes back', async () => {
     const order = await harness.order();
     await harness.chain.transfer(order.address, '32');
     await harness.chain.mine(SAFE - 1);

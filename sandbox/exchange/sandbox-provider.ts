@@ -18,19 +18,19 @@ import type { DevChain, TokenTransfer } from './dev-chain.js';
 import type { ListedDeposits, SandboxOrder, SandboxOrders } from './sandbox-orders.js';
 import type { ExchangeConfig } from '../../src/contexts/exchange/exchange.config.js';
 
-/** The one pair of the sandbox, always at the same rate: test USDC of the dev chain. */
+/** The only pair of the sandbox, with a fixed rate: test USDC of the dev chain for SOL. */
 const PAIR = { id: 'USDCSOL', rate: '0.005', amount: '100', minimum: '5', maximum: '5000' };
 const DECIMALS_FROM = 6;
 const DECIMALS_TO = 9;
 /** The purpose string of the MACs. */
 const SETTLEMENT = 'sandbox settlement';
-/** The margin by which an order's quote outlives its expiry, because the order is stored after it. */
+/** The margin by which the terms outlive the order, because the order is stored after them. */
 const CREATION_MARGIN_MS = 60_000;
 /** A reorganisation may put a deposit below the block at which its order was created. */
 const EARLIER_BLOCKS = 64;
 
 /**
- * Exchanges test USDC of the dev chain for SOL that is never paid out (ADR 146). Each order has a deposit address,
+ * Exchanges test USDC of the dev chain for SOL that is never paid out (ADR 146). Each order has an address,
  * whose deposits each poll reads from the chain. There is one rate, and the payout's hash is no transaction.
  */
 export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown {
@@ -81,8 +81,8 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
   }
 
   /**
-   * Returns the order's state. The deposit address is `reference`, from the order's event; rows only record earlier
-   * deposits.
+   * Returns the order's state. The deposit address is `reference`, from the order's event; rows only record
+   * earlier deposits.
    */
   status({
     order_id: orderId,
@@ -140,7 +140,7 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
     return this.chain.close();
   }
 
-  /** New deposits get the time of their block. Blocks that are mined on demand may have a time in the future. */
+  /** Returns the times of the deposits. New ones get the time of their block, but no future time. */
   private async listed(
     orderId: string,
     before: ListedDeposits,
@@ -178,12 +178,12 @@ async function addressOf(orderId: string): Promise<string> {
   return getAddress(`0x${digest.slice(0, 40)}`);
 }
 
-/** Returns Base58 of 64 bytes, the format of a Solana signature. The same order always gets the same value. */
+/** Returns Base58 of 64 bytes, the format of a Solana signature. An order always gets the same value. */
 function payoutHash(orderId: string): string {
   return base58Text(createHash('sha512').update(`sandbox payout ${orderId}`).digest());
 }
 
-/** Throws `unavailable` after any failure of the database or the chain, because the outcome is unknown. */
+/** Runs `call`. Throws ProviderUnavailable after a failure of database or chain: the outcome is unknown. */
 async function orUnavailable<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -1,4 +1,4 @@
-/** The contexts of the service: a new one is one line here, and a folder. */
+/** The contexts of the service. A new context is one line here and a folder. */
 export { access } from './access/access.module.js';
 export { users } from './users/users.module.js';
 export { onboarding } from './onboarding/onboarding.module.js';

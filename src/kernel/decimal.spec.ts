@@ -8,7 +8,7 @@ const amount = fc
   .map((minor) => new Big(minor.toString()).div(1e6).toFixed());
 
 describe('the conversion of an amount at a rate', () => {
-  it('requires the smallest sufficient amount of its decimals, never one that is a little less', () => {
+  it('requires the smallest amount that converts to the target or more', () => {
     expect(needed('100', '3', 6)).toBe('33.333334');
     expect(needed('1', '8', 3)).toBe('0.125');
     fc.assert(
@@ -20,7 +20,7 @@ describe('the conversion of an amount at a rate', () => {
     );
   });
 
-  it('pays out the largest amount of its decimals that is covered', () => {
+  it('pays out the exact product, rounded down to the decimals', () => {
     expect(exchanged('10', '0.6666666', 6)).toBe('6.666666');
     fc.assert(
       fc.property(amount, amount, (from, rate) => {

@@ -27,20 +27,20 @@ const broken = (state: string, type: string, data: object): string | null =>
   rules.evaluate(state, { type, data } as Event, 'a').broken;
 
 describe('the audit rules of an aggregate', () => {
-  it('accept events that its decisions return', () => {
+  it('accept an event that a decision of the aggregate returns', () => {
     expect(broken('none', 'created', { n: 1, id: 'a' })).toBeNull();
     expect(broken('created', 'ended', { id: 'a' })).toBeNull();
     expect(rules.evaluate('none', { type: 'created', data: { id: 'a', n: 1 } }, 'a').state).toBe('created');
   });
 
   it.each([
-    ['a refusal, in its words', 'created', 'created', { id: 'a', n: 1 }, 'It is created already'],
-    ['what does not follow', 'none', 'ended', { id: 'a' }, 'it does not follow from what was before it'],
-    ['another value', 'none', 'created', { id: 'a', n: 2 }, 'its n is 2, expected 1'],
-    ['a member too few', 'none', 'created', { id: 'a' }, 'its n is missing, expected 1'],
-    ['a member too many', 'none', 'created', { id: 'a', n: 1, m: [] }, null],
-    ['another stream', 'none', 'created', { id: 'b', n: 1 }, 'its id is b, not that of its stream'],
-  ])('are broken by %s', (_name, state, type, data, words) => {
+    ['an event that the decision refuses', 'created', 'created', { id: 'a', n: 1 }, 'It is created already'],
+    ['a false order of events', 'none', 'ended', { id: 'a' }, 'it does not follow from what was before it'],
+    ['a member with another value', 'none', 'created', { id: 'a', n: 2 }, 'its n is 2, expected 1'],
+    ['a missing member', 'none', 'created', { id: 'a' }, 'its n is missing, expected 1'],
+    ['a further member that the decision copies', 'none', 'created', { id: 'a', n: 1, m: [] }, null],
+    ['the id of another stream', 'none', 'created', { id: 'b', n: 1 }, 'its id is b, not that of its stream'],
+  ])('return the broken rule, or null, for %s', (_name, state, type, data, words) => {
     expect(broken(state, type, data)).toBe(words);
   });
 
@@ -55,7 +55,7 @@ describe('the audit rules of an aggregate', () => {
     });
   });
 
-  it('continue with the state after the event that breaks them', () => {
+  it('return the state after an event that breaks them', () => {
     const event = { type: 'created', data: { id: 'a', n: 2 } } as Event;
     expect(rules.evaluate('none', event, 'a')).toEqual({ state: 'created', broken: expect.any(String) });
   });

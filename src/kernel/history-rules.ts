@@ -6,7 +6,7 @@ export interface HistoryRules {
   readonly category: string;
   readonly events: readonly string[];
   readonly initial: unknown;
-  /** Returns the state after the event, and the broken rule or null. The `id` is that of the stream. */
+  /** Returns the state after the event, and the broken rule or null. `id` is the id of the stream. */
   evaluate(
     state: unknown,
     event: DomainEvent,
@@ -20,7 +20,7 @@ export type LogRule = (event: DomainEvent) => string | null;
 const UNREADABLE = 'a field is missing or invalid';
 const UNFOUNDED = 'it does not follow from what was before it';
 
-/** The decisions by event type. Each repeats its decision with recorded data, or returns the broken rule. */
+/** The decisions by event type, called with recorded data. They return events, or a broken rule as text. */
 type Decisions<State, Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (
     data: Extract<Event, { type: Type }>['data'],
@@ -82,7 +82,7 @@ function brokenBy<State, Event extends DomainEvent>(
   }
 }
 
-/** Describes the first member that differs between decision and record. */
+/** Describes the first member that differs between decision and record, or returns null. */
 function difference(decided: object, recorded: object): string | null {
   const [due, said] = [decided as Members, recorded as Members];
   for (const name in due) {

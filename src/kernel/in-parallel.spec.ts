@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { inParallel } from './in-parallel.js';
 
-it('work runs on a few items at a time and keeps their order', async () => {
+it('work in parallel runs on two items at a time and returns results in the order of the items', async () => {
   let running = 0;
   let most = 0;
   const results = await inParallel([30, 1, 20, 2, 10], 2, async (ms) => {

@@ -45,7 +45,7 @@ describe('amounts', () => {
     );
   });
 
-  it('throw if they are not valid', () => {
+  it('that are invalid throw a RangeError', () => {
     expect(() => toMinorUnits('1e3')).toThrow(RangeError);
     expect(() => canonicalAmount('x')).toThrow(RangeError);
   });

@@ -11,7 +11,7 @@ export function isAmount(value: unknown): value is string {
   return typeof value === 'string' && value.length <= 40 && AMOUNT.test(value);
 }
 
-/** Throws RangeError for an invalid amount. */
+/** Converts a decimal to minor units. Throws RangeError for an invalid amount. */
 export function toMinorUnits(amount: string): bigint {
   if (!isAmount(amount)) throw new RangeError('not an amount');
   const dot = amount.indexOf('.');

@@ -11,7 +11,7 @@ export function asciiDigits(text: string): string {
   return text.replace(/[\u066b\uff0e]/g, '.').replace(/(?![0-9])\p{Nd}/gu, digitIn);
 }
 
-/** Returns the value by the place in the script's run of digits. The five mathematical runs are adjacent. */
+/** Returns the value of a digit by its place in its script. The five mathematical sets are adjacent. */
 function digitIn(digit: string): string {
   let first = digit.codePointAt(0)!;
   const place = first;

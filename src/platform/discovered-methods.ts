@@ -30,7 +30,7 @@ export function methodDecorator<
   return Object.assign(decorate, { declared, discover });
 }
 
-/** The handlers of the routes of a controller, by name. */
+/** Returns the route handlers of a controller with their method names. */
 export function handlersIn({ prototype }: Pick<Type, 'prototype'>): readonly (readonly [string, object])[] {
   const methods = prototype as Readonly<Record<string, object>>;
   return new MetadataScanner()

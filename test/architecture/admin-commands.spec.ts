@@ -113,7 +113,7 @@ it('every admin command that a document, a hint or an alert names exists with it
     expect(problemOf(planted) === null).toBe(planted === 'users show');
 });
 
-it('a terminal table prints fields that do not fit below their row, beginning with long values', () => {
+it('a table wider than the terminal prints the fields with the longest values below their row', () => {
   const id = (digit: string): string => digit.repeat(36);
   const rows = [
     { id: id('1'), merchant_id: id('2'), status: 'pending', at: '2026-01-31T00:00:00.000Z', note: null },

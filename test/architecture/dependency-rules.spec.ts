@@ -112,7 +112,7 @@ describe('the dependency rules', () => {
     expect(await brokenRules(folder, OF_FOLDERS.includes(rule) ? FOLDERS : CONFIGS[0]!)).toContain(rule);
   });
 
-  it('each have a planted violation', async () => {
+  it('are each tested with a violation', async () => {
     const rules = new Set<string>();
     for (const file of CONFIGS) {
       const config = (await import(join(root, file))) as { default: { forbidden: { name: string }[] } };

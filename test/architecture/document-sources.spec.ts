@@ -10,11 +10,11 @@ const run = (cwd: string, ...args: string[]) => {
   return { status, stderr };
 };
 
-it('documents were compared with the current sources that they name', () => {
+it('every document was reviewed after the last change of the sources that it names', () => {
   expect(run('.')).toEqual({ status: 0, stderr: '' });
 });
 
-it('a document whose source changed is reported until somebody has compared them', () => {
+it('a document whose source changed is reported until the document is marked as reviewed', () => {
   const folder = specFolder('document-sources');
   for (const name of ['docs', 'src']) mkdirSync(join(folder, name));
   const source = (text: string) => writeFileSync(join(folder, 'src/a.ts'), text);

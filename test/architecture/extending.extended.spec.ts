@@ -97,7 +97,7 @@ describe('docs/extending.md', () => {
   it.each([
     ['A kind of key', 5],
     ['A field of a credential', 6],
-  ])('says that %s changes at most %i files, and they exist', (change, most) => {
+  ])('lists for the change "%s" at most %i files, which all exist', (change, most) => {
     const [row = ''] = document.split('\n').filter((line) => line.startsWith(`| ${change} |`));
     const files = new Set([...row.matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!));
     expect(files.size).toBeGreaterThan(2);
@@ -105,7 +105,7 @@ describe('docs/extending.md', () => {
     for (const path of files) expect(existsSync(join(ROOT, path))).toBe(true);
   });
 
-  it('names every ceiling that rises, and nothing else that the ratchet counts rises', () => {
+  it('names every ceiling of the ratchet that the new context raises, and no other count rises', () => {
     const before = sources(null);
     const after: Source[] = [
       ...before.filter(({ path }) => !written.includes(path)),
@@ -239,7 +239,7 @@ describe('docs/extending.md', () => {
     expect([status, stderr]).toEqual([0, expect.stringMatching(/^Tests: +4 passed, 4 total$/m)]);
   });
 
-  it('produces a context that reads an event of an earlier version as the present one', async () => {
+  it('produces a context that reads an event of an earlier version in its current form', async () => {
     const declaration = (await import(join(copy, 'dist/src/contexts/notes/notes.module.js'))) as {
       notes: Context;
     };

@@ -43,7 +43,7 @@ it('the image is built only from files in its build context', () => {
   expect(isIgnored('.env', IGNORED)).toBe(true);
 });
 
-it('a folder that .dockerignore excludes or a renamed file is reported', () => {
+it('a COPY of a renamed file or of a folder that .dockerignore excludes is reported', () => {
   expect(missing(DOCKERFILE, IGNORED.replace('!widgets\n', ''))).toEqual(['widgets']);
   expect(missing(DOCKERFILE.replace('tsconfig.json', 'tsconfig.old.json'), IGNORED)).toEqual([
     'tsconfig.old.json',

@@ -21,7 +21,7 @@ describe('migrations', () => {
     expect(heldUp(readFileSync(join('src', file), 'utf8'))).toEqual([]);
   });
 
-  it('are checked by their text', () => {
+  it('are reported if they create an index on an existing table without concurrently', () => {
     expect(files.length).toBeGreaterThan(5);
     expect(heldUp('create table a.b (c int); create index d on a.b (c)')).toEqual([]);
     expect(heldUp('create index concurrently d on a.b (c)')).toEqual([]);

@@ -55,7 +55,7 @@ it('every program command that changes something requires a reason', async () =>
   expect(READING.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-it('the scripts of package.json run the admin program and existing programs', () => {
+it('package.json has exactly one script for the admin program and for each other program', () => {
   const file = new URL('../../package.json', import.meta.url);
   const { scripts } = JSON.parse(readFileSync(file, 'utf8')) as { scripts: Readonly<Record<string, string>> };
   const programs = Object.entries(scripts).flatMap(([name, command]) => {

@@ -19,7 +19,7 @@ describe.each(Object.entries({ request, event }))('The picture of the %s', (_, p
   const calls = [...picture!.matchAll(CALL)].map(([, from, method, to]) => [from!, method!, to!] as const);
   const byNest = [...picture!.matchAll(BY_NEST)].map(([, from, to]) => [from!, to!] as const);
 
-  it('has only arrows of two kinds', () => {
+  it('has only two kinds of arrows: calls, and what Nest connects', () => {
     expect(picture!.trim().split('\n')).toHaveLength(1 + calls.length + byNest.length);
   });
 
@@ -33,7 +33,7 @@ describe.each(Object.entries({ request, event }))('The picture of the %s', (_, p
   });
 });
 
-it('The picture of the contexts has an arrow for each context whose contract another one imports', () => {
+it('The picture of the contexts has an arrow for each context that imports the contract of another', () => {
   const imported = sources.flatMap(({ file, text }) =>
     [...text.matchAll(/from '(?:\.\.\/)+(\w+)\/\w+\.contract\.js'/g)].map(
       ([, to]) => `${/^contexts\/(\w+)\//.exec(file)?.[1]} --> ${to}`,

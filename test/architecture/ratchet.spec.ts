@@ -22,7 +22,7 @@ function measured(): Record<string, number> {
 }
 
 describe('the ratchet of size, owners and words', () => {
-  it('stays at its ceilings, which fall with the measured values', () => {
+  it('finds no figure above its ceiling, and lowers each ceiling to the measured value', () => {
     const figures = measured();
     const ceilings = readCeilings(CEILINGS);
     expect(violations(figures, ceilings)).toEqual([]);
@@ -32,7 +32,7 @@ describe('the ratchet of size, owners and words', () => {
   const file = (path: string, text: string): Source => ({ path, text });
   const one = { 'lines of src/kernel': 2 };
 
-  it('is exceeded by one more line, one more file or a folder without a ceiling', () => {
+  it('reports one line too many, one file too many and a folder without a ceiling', () => {
     const figures = sizes([file('src/kernel/ids.ts', 'a\nb\nc\n'), file('src/platform/new/x.ts', 'a\n')]);
     expect(violations(figures, { ...one, 'files of src/kernel': 0 })).toEqual(
       expect.arrayContaining([
@@ -69,7 +69,7 @@ describe('the ratchet of size, owners and words', () => {
     });
   });
 
-  it('counts a second owner of a mechanism and of a name', () => {
+  it('counts the files that have a mechanism, and finds names that several files export', () => {
     const claims = file('src/a.ts', 'const sql = `select 1 for update skip locked`;');
     const races = file('src/b.ts', 'await Promise.race([work, late]);');
     const pages = file('src/c.ts', 'for (;;) { events = await store.readAll(after, 9); }');

@@ -38,7 +38,7 @@ it('every field with background work is registered', () => {
   expect(unmarked([...files, planted])).toEqual(['src/fly.ts']);
 });
 
-it('every failpoint has a suite that kills there and is documented in docs/chaos.md with its promise', () => {
+it('every failpoint is documented in docs/chaos.md, and a suite kills a process there', () => {
   const programs = sources().filter(({ path }) => isProgram(path));
   const called = programs
     .flatMap(({ text }) => [...text.matchAll(/\bfailpoint\(([^)]*)\)/g)].map(([, argument]) => argument!))

@@ -185,7 +185,7 @@ describe('the verifier of proofs', () => {
     expect(fails({ ...one, events: [] })).toBe(true);
   });
 
-  it('prints what is proven, and exits with 1 if nothing is', () => {
+  it('prints which payout is proven, and exits with 1 if the proof is broken', () => {
     const [proof] = proofs() as [PayoutProof];
     const file = (name: string, text: string): string => {
       const path = join(runFolder(), `${randomUUID()}-${name}`);

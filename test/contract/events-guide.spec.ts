@@ -38,14 +38,14 @@ describe('docs/inbound-events.md', () => {
     }
   });
 
-  it('has a row for every field of an item and every status of the endpoint', () => {
+  it('has a row for every field of an event and every response specific to POST /events', () => {
     for (const field of Object.keys(properties)) expect(guide).toContain(`| \`${field}\` |`);
     // Excludes the responses that all operations share.
     const own = Object.entries(post.responses).filter(([, response]) => !('$ref' in response));
     for (const [status] of own) expect(guide).toContain(`| ${status} |`);
   });
 
-  it('names every metric and every parameter of the journey', async () => {
+  it('names every metric of events and every parameter of GET /users/{id}/events', async () => {
     const metrics = (await registry.getMetricsAsJSON()).map(({ name }) => name);
     const ours = metrics.filter((name) => /^disburse_(event|analytics)/.test(name));
     expect(ours.length).toBeGreaterThan(8);

@@ -20,19 +20,19 @@ const VECTORS = [
     hex: '215933bd10320750ca67288b1e4a402f8caea7b82bff6020ae8eda598c2c3cf1',
   },
   {
-    name: 'no address, as of the whole list',
+    name: 'no address, as for the list of all orders',
     secret: SECRET,
     address: '',
     hex: '5068b2ae2547f71001c24a4538ebef091512ad784d645085977ad51a23514857',
   },
   {
-    name: 'a secret beyond ASCII, as its UTF-8 bytes',
+    name: 'a secret beyond ASCII, used as UTF-8',
     secret: 'sécret with spaces and 🔑',
     address: ADDRESS,
     hex: '7cf805592c550ab135a76ca94da7e525d33218826020292da88d09787ce34daa',
   },
   {
-    name: 'characters that a query string encodes, as they are after decoding',
+    name: 'characters that a query string encodes, signed after decoding',
     secret: SECRET,
     address: 'a b&c=d%20é',
     hex: '9a3389c907187c05ff30ffbfee7574130adbfcf5a54727d6fcf5a2aba1dc2f0c',
@@ -40,7 +40,7 @@ const VECTORS = [
 ];
 const [{ hex }] = VECTORS as [(typeof VECTORS)[number]];
 
-test.each(VECTORS)('the signature over $name is that of openssl', ({ secret, address, hex: signature }) => {
+test.each(VECTORS)('$name: the signature equals that of openssl', ({ secret, address, hex: signature }) => {
   expect(addressSigner({ secrets: [secret] }, signature, address)).toBe(secret);
   expect(addressSigner({ secrets: ['another', secret] }, signature, address)).toBe(secret);
   expect(addressSigner({ secrets: ['another'] }, signature, address)).toBeUndefined();
@@ -60,7 +60,7 @@ test.each([
   expect(addressSigner({ secrets: [SECRET] }, signature, ADDRESS)).toBeUndefined();
 });
 
-test('an action on an order is signed over its address, unless its key demands no signature', () => {
+test('an order action may omit its signature if the key allows it; a wrong signature always gets 401', () => {
   const caller = (demandsSignature: boolean) => ({
     keyId: 'k',
     merchantId: 'm',

@@ -82,13 +82,13 @@ describe('the OpenAPI document', () => {
       Object.values(each as unknown as Readonly<Record<string, Operation>>),
     );
 
-  it('names every operation once, including webhooks', () => {
+  it('has a unique operationId for each operation and each webhook', () => {
     const ids = ['paths', 'webhooks'].flatMap((part) => operationsIn(part).map((each) => each.operationId));
     expect(ids).toContain('onPayoutReceived');
     expect(ids.filter((id, place) => typeof id !== 'string' || ids.indexOf(id) !== place)).toEqual([]);
   });
 
-  it('documents what every listener responds, and Retry-After wherever it is sent', () => {
+  it('documents 400, 429, 431 and 500 for every operation, and Retry-After wherever it is sent', () => {
     for (const { operationId, responses } of operationsIn('paths')) {
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '429', '431', '500']));
       // Load balancers poll at their own interval, without Retry-After.

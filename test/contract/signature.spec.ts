@@ -59,7 +59,7 @@ test.each(VECTORS)('the signature of $name equals that of an independent impleme
   expect(signerAmong(['another key'], vector.hex, prefix, body)).toBe(-1);
 });
 
-test('only lower-case hex of the right length matches', () => {
+test('a signature matches only as lower-case hex of the right length', () => {
   const prefix = signedPrefix('1700000000', 'GET', '/');
   const hex = sign('key', prefix, Buffer.alloc(0)).toString('hex');
   const signed = (signature: string) => signerAmong(['key'], signature, prefix, Buffer.alloc(0)) >= 0;
@@ -86,7 +86,7 @@ async function mismatch(signature: string, body: Buffer, asText: boolean): Promi
   return typeof payload === 'string' ? payload : text(payload);
 }
 
-test.each([2, 16_384, 16_385, 1_048_575])('a wrong signature gets the signed bytes: %d', async (length) => {
+test.each([2, 16_384, 16_385, 1_048_575])('a 401 contains the signed bytes (body of %d)', async (length) => {
   const body = Buffer.from(Array.from({ length }, (_, i) => (i * 7) % 256));
   const signed = [...Buffer.concat([Buffer.from('17\nGET\n/a\n'), body])];
   const problem = JSON.parse(await mismatch('0', body, false)) as Record<string, unknown>;

@@ -39,7 +39,7 @@ describe('docs/webhooks.md', () => {
     expect(rows).toEqual(expect.arrayContaining([...names]));
   });
 
-  it('names every cause of disabling, every metric of webhooks and every call', async () => {
+  it('names every cause that disables an endpoint, and each metric and operation of webhooks', async () => {
     for (const cause of Object.keys(CAUSES)) expect(guide).toContain(`\`${cause}\``);
     const metrics = (await registry.getMetricsAsJSON()).map(({ name }) => name);
     for (const name of metrics.filter((each) => each.includes('webhook'))) expect(guide).toContain(name);
@@ -65,7 +65,7 @@ describe('docs/webhooks.md', () => {
     expect(guide).toContain(`| \`WEBHOOK_RETRY_SCHEDULE_SECONDS\` | ${delays.join(',')} |`);
   });
 
-  it('states the default numbers of automatic disabling, of the timeout and of statistics', () => {
+  it('states the defaults of automatic disabling, of the timeout and of statistics', () => {
     expect(prose).toContain(`the newest ${COUNTED.toLocaleString('en-US')} deliveries`);
     const { webhookDisableFailures, webhookDisableWindowSeconds, webhookDisableSpanSeconds } = config;
     expect(prose).toContain(

@@ -28,7 +28,7 @@ describe('the rules of Prometheus', () => {
     await run(promtool!, ['test', 'rules', ...TESTS.map((file) => join(FOLDER, file))]);
   });
 
-  it('have a test case for each alert that fires and one that does not', () => {
+  it('have for each alert a test case in which the alert fires and one in which it does not', () => {
     const text = TESTS.map((file) => readFileSync(join(FOLDER, file), 'utf8')).join('\n');
     for (const { name } of alerts) {
       const firing = text.match(new RegExp(`alertname: ${name}\n +exp_alerts:`, 'g')) ?? [];

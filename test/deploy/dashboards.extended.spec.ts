@@ -16,7 +16,7 @@ it('deploy/grafana contains what npm run dashboards writes and nothing else', ()
     expect(readFileSync(join(FOLDER, name), 'utf8')).toBe(readFileSync(join(folder, name), 'utf8'));
 });
 
-(promtool === null ? it.skip : it)('every query of a dashboard is PromQL', () => {
+(promtool === null ? it.skip : it)('every query of a dashboard is valid PromQL', () => {
   const queries = readdirSync(FOLDER).flatMap((name) => {
     const { panels } = JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as {
       panels: { targets: { expr: string }[] }[];

@@ -17,26 +17,26 @@ const HPA = { minReplicas: 1, maxReplicas: 2 };
 
 describeRendered('the chart', () => {
   it.each<[string, Values, RegExp]>([
-    ['a misspelt value', { proceses: {} }, /values must NOT have additional properties/],
+    ['a misspelt name', { proceses: {} }, /values must NOT have additional properties/],
     ['a misspelt setting', { 'settings.RATE_LIMIT': 3 }, /values\/settings must NOT have additional/],
     [
       'a list as a setting',
       { 'settings.TRUST_PROXY': ['10.0.0.0/8'] },
       /TRUST_PROXY must be string,integer,bool/,
     ],
-    ['no token', { 'settings.USDC_ADDRESS': null }, /must have required property 'USDC_ADDRESS'/],
+    ['no token address', { 'settings.USDC_ADDRESS': null }, /must have required property 'USDC_ADDRESS'/],
     ['a token that is no address', { 'settings.USDC_ADDRESS': '0x3c49' }, /USDC_ADDRESS must match pattern/],
     ['an unknown role', { 'processes.api.roles': ['apis'] }, /roles\/0 must be equal to one of the allowed/],
     ['a process without roles', { 'processes.more.replicas': 1 }, /more must have required property 'roles'/],
     ['a process called migration', { 'processes.migration.roles': ['api'] }, /property name must be valid/],
-    ['no worker at all by KEDA', { [WORKER_KEDA]: { ...KEDA, minReplicas: 0 } }, /minReplicas must be >= 1/],
-    ['a digest that is none', { 'image.digest': 'sha256:abc' }, /digest must match pattern/],
+    ['KEDA scaling workers to 0', { [WORKER_KEDA]: { ...KEDA, minReplicas: 0 } }, /minReplicas must be >= 1/],
+    ['an invalid digest', { 'image.digest': 'sha256:abc' }, /digest must match pattern/],
     [
-      'a peer that is everybody',
+      'a peer without a selector',
       { 'networkPolicy.monitoring': [{}] },
       /monitoring\/0 must NOT have fewer than 1/,
     ],
-    ['no Secret', { 'secret.name': '' }, /secret\.name must name a Secret with DATABASE_URL/],
+    ['no name of a Secret', { 'secret.name': '' }, /secret\.name must name a Secret with DATABASE_URL/],
     [
       'no public address',
       { 'settings.PUBLIC_URL': null },
@@ -49,12 +49,12 @@ describeRendered('the chart', () => {
       /TRUST_PROXY must name/,
     ],
     [
-      'an Ingress that no policy lets in',
+      'an Ingress that no network policy allows',
       { ...TRUSTED, ingress: INGRESS, 'networkPolicy.ingressController': [] },
       /networkPolicy\.ingressController must name who serves/,
     ],
     [
-      'an Ingress of operators that no policy lets in',
+      'an Ingress of operators that no network policy allows',
       { ...TRUSTED, adminIngress: { enabled: true, host: 'admin.example.com' } },
       /networkPolicy\.operators must name who serves/,
     ],
@@ -69,27 +69,27 @@ describeRendered('the chart', () => {
       /no process has the role portal, to which the host p\.example leads/,
     ],
     [
-      'two autoscalers',
+      'two autoscalers of one process',
       { [API_HPA]: HPA, 'processes.api.keda': KEDA },
       /processes\.api has autoscaling and keda/,
     ],
     [
-      'an autoscaler of CPU without a request of it',
+      'an autoscaler by CPU without a CPU request',
       { [API_HPA]: HPA, 'processes.api.resources': null },
       /processes\.api\.resources\.requests\.cpu must be set/,
     ],
-    ['a store without a name', { [EXTERNAL]: { ...STORE, store: {} } }, /external\.store\.name must be set/],
+    ['a nameless secret store', { [EXTERNAL]: { ...STORE, store: {} } }, /external\.store\.name must be set/],
     [
-      'a secret of nothing',
+      'an external secret without a source',
       { [EXTERNAL]: { ...STORE, extract: '' } },
       /needs extract or variables, one of both/,
     ],
     [
-      'a secret of two places',
+      'an external secret with two sources',
       { [EXTERNAL]: { ...STORE, variables: { MASTER_KEY: { key: 'k' } } } },
       /needs extract or variables, one of both/,
     ],
-  ])('refuses %s and names it', (_, values, sentence) => expect(one(values).refusal).toMatch(sentence));
+  ])('refuses values with %s', (_, values, sentence) => expect(one(values).refusal).toMatch(sentence));
 
-  it('accepts values without such faults', () => expect(one({}).refusal).toBeNull());
+  it('accepts values with none of these faults', () => expect(one({}).refusal).toBeNull());
 });

@@ -48,7 +48,7 @@ describeRendered('the image versions of the chart', () => {
     },
   );
 
-  it('rename the migration Job with every change to its pod and with no other, because Kubernetes changes no Job', () => {
+  it('change the name of the migration Job, which changes exactly if its pod changes', () => {
     const least = set('the least');
     const podsOf = (rendering: Rendering): string => JSON.stringify(rendering.all('Job')[0]!.spec);
     for (const values of [
@@ -67,7 +67,7 @@ describeRendered('the image versions of the chart', () => {
     }
   });
 
-  it('change no pod if only the chart version differs', () => {
+  it('stay the same, as does every pod, if only the chart version differs', () => {
     const newer = mutatedChart('Chart.yaml', '\nversion: 0.1.0', '\nversion: 0.2.0');
     const pods = (rendering: Rendering): string =>
       JSON.stringify(rendering.pods().map(({ labels, spec }) => [labels, spec]));
@@ -86,7 +86,7 @@ describeRendered('the settings of the chart', () => {
     expect(sums(one({}))).toEqual(before);
   });
 
-  it('are in the schema exactly if they are no secret and the chart does not decide them', () => {
+  it('are all in the schema, except secrets and those that the chart sets', () => {
     const { properties } = (
       JSON.parse(readFileSync(`${CHART}/values.schema.json`, 'utf8')) as {
         properties: { settings: { properties: Record<string, unknown> } };
@@ -103,7 +103,7 @@ describeRendered('the settings of the chart', () => {
     expect(Object.keys(properties).sort()).toEqual(known.sort());
   });
 
-  it('retain numbers, and texts that YAML would read otherwise stay texts', () => {
+  it('retain large numbers, and retain texts that YAML could read as another type', () => {
     expect(settings(set('large numbers'))).toMatchObject({
       RATE_LIMIT_PER_IP_PER_MINUTE: '10000000',
       MAX_CONNECTIONS: '100000',
@@ -154,7 +154,7 @@ describeRendered('two releases in one namespace', () => {
 });
 
 describeRendered('the secrets of the chart', () => {
-  it('come from a secret store under the name that pods read, whole or by variable', () => {
+  it('can come from a secret store, in one entry or one entry each, into the Secret that the pods read', () => {
     const [whole, parts, named] = [
       'a secret of a store',
       'variables of a store',
@@ -175,7 +175,7 @@ describeRendered('the secrets of the chart', () => {
 });
 
 describeRendered('the alerts of the chart', () => {
-  it('are those of deploy/prometheus, and Helm leaves their templates alone', () => {
+  it('are those of deploy/prometheus, with the templates of Prometheus unchanged', () => {
     const [rules] = render!([caseOf({}, { files: ['deploy/prometheus/rules.yaml'] })]);
     const { groups } = rules!.values as { groups: readonly unknown[] };
     expect(groups.length).toBeGreaterThan(3);
@@ -230,7 +230,7 @@ describeRendered('the three sizes', () => {
     },
   );
 
-  it('are printed in the notes with their PostgreSQL connections during an upgrade', () => {
+  it('have notes with the number of PostgreSQL connections that an upgrade needs', () => {
     const notes = one({}, { files: [sizeFile('region')] }).texts['NOTES.txt']!;
     expect(notes).toContain('up to 30 processes run: PostgreSQL needs 750 connections');
     expect(notes).toContain('exec deploy/pay-disburse-admin -- node scripts/cli.mjs operator login-link');

@@ -49,7 +49,7 @@ export const NEXT: Readonly<Record<CheckFinding, string>> = {
   row_changed: 'Run `npm run audit -- verify`: somebody changed payouts.verifications in the database.',
 };
 
-/** Checks that the finding is of another transfer than the reported one. */
+/** Checks for a finding about a transfer that differs from the reported one. */
 export function isMismatch(finding: string): boolean {
   return (NEXT as Readonly<Record<string, string>>)[finding] === MISMATCH;
 }

@@ -52,7 +52,7 @@ describe('the guidance for a payout', () => {
     );
   });
 
-  it('displays unknown findings as they are', () => {
+  it('displays an unknown finding as its code without underscores', () => {
     expect(findingWords('lost_in_space')).toBe('lost in space');
   });
 });
@@ -64,7 +64,7 @@ describe('the guidance for a user', () => {
     expect(userGuidance(onboarding({ waiting_for: 'review' }), NOW)?.title).toContain('under review');
   });
 
-  it('needs no operator while the user has not finished the page', () => {
+  it('names the person, not an operator, while the user has not finished the page', () => {
     expect(userGuidance(onboarding({ waiting_for: null }), NOW)?.title).toBe('Waits for the person');
   });
 
@@ -75,7 +75,7 @@ describe('the guidance for a user', () => {
     expect(soon?.tone).toBe('busy');
   });
 
-  it('requests that an operator continues if no step is scheduled', () => {
+  it('says that no worker continues if no step is scheduled', () => {
     const guidance = userGuidance(onboarding({ waiting_for: 'operator', next_at: null }), NOW);
     expect(guidance).toMatchObject({ tone: 'bad', title: 'No worker is on it' });
   });
@@ -109,7 +109,7 @@ describe('the guidance for a delivery', () => {
 });
 
 describe('the guidance for a request', () => {
-  it('displays what to compare if the signature is wrong', () => {
+  it('explains a wrong signature and a failure of the service', () => {
     expect(requestGuidance({ status: 401, string_to_sign: '1\nGET\n/\n' })?.title).toContain('signature');
     expect(requestGuidance({ status: 401 })).toBeNull();
     expect(requestGuidance({ status: 503 })?.tone).toBe('bad');
@@ -117,7 +117,7 @@ describe('the guidance for a request', () => {
 });
 
 describe('the guidance for an operation', () => {
-  it('displays how long the operation can still wait', () => {
+  it('displays the time that is left for the approval', () => {
     const guidance = operationGuidance({ status: 'pending_approval', expires_at: minutes(90) }, NOW);
     expect(guidance?.title).toBe('Waits for a second person, 1 h 30 min left');
   });

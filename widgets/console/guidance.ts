@@ -12,12 +12,10 @@ export function findingWords(finding: string): string {
   return SEEN_BY[finding] ?? finding.replaceAll('_', ' ');
 }
 
-/** The findings about nodes and stores, which have a page of their own. */
+/** The findings about nodes and stores, for which the guidance points to the page System. */
 const OF_SYSTEM = ['confirming', 'not_found', 'no_response', 'rate_limited', 'not_confirmed', 'not_written'];
 
-/**
- * The delay after which no worker seems to claim due checks (`overdue` of the API). Workers claim them within seconds.
- */
+/** The delay after which a due check counts as late, as `overdue` of the API. Workers need seconds. */
 const CHECK_LATE_MS = 60_000;
 const LATE_MS = 5 * 60_000;
 

@@ -4,7 +4,7 @@ import { Client, Problem, theRows } from '../kit/client.js';
 import type { Change } from '../kit/conflict.js';
 import { at, textAt, textsAt, type Row } from '../kit/fields.js';
 
-/** The server's facts in the document. */
+/** The facts that the server writes into the page. */
 export interface ConsoleFacts {
   readonly page: 'console';
   /** True if people sign in with an identity provider instead of passkeys. */
@@ -46,12 +46,12 @@ export function scopesOf(session: Row): readonly string[] {
   return textsAt(session, 'scopes');
 }
 
-/** Names of the operations that the person may approve, reject and confirm. */
+/** Returns the names of the operations that the person may approve, reject and confirm. */
 export function decisionsOf(session: Row): readonly string[] {
   return textsAt(session, 'decisions');
 }
 
-/** The operations that were executed on a thing since its revision. */
+/** Returns the operations that were executed on an object since the revision `etag`. */
 export async function operationsSince(id: string, etag: string | null): Promise<readonly Change[]> {
   const { body } = await api.get('/operations', { subject_id: id });
   const revision = Number(etag?.replaceAll('"', ''));

@@ -14,7 +14,7 @@ export function unusedMs(): number {
   return Date.now() - last;
 }
 
-/** Checks whether the current request is automatic. Such a request does not extend the session (docs/adr/0177). */
+/** Checks that the current request is automatic, and so does not extend the session (docs/adr/0177). */
 export function isBackground(): boolean {
   return unusedMs() > BACKGROUND_MS;
 }

@@ -10,13 +10,13 @@ export class Problem extends Error {
     readonly status: number,
     readonly title: string,
     readonly detail: string,
-    /** Messages by the invalid member of the body. */
+    /** The messages by the invalid member of the body. */
     readonly errors: Readonly<Record<string, readonly string[]>> = {},
   ) {
     super(detail || title);
   }
 
-  /** True where the person has to sign in again before a decision. */
+  /** True if the person has to sign in again before a decision. */
   get wantsLogin(): boolean {
     return this.title === LOGIN_REQUIRED;
   }

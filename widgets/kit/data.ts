@@ -24,13 +24,13 @@ export interface Kit extends Decider {
   readonly queries: QueryClient;
   /** The reason why the page is read-only, or null. */
   readonly readOnly: string | null;
-  /** Fields that every write has in addition to its own. */
+  /** The fields that every write has in addition to its own. */
   readonly also: readonly FormField[];
   /** The operations on an object since a revision, newest first. Absent if the API has none. */
   readonly changesSince?: (id: string, etag: string | null) => Promise<readonly Change[]>;
   /** Displays a toast. `to` is the target of its link. */
   say(text: string, to?: string): void;
-  /** Asks the person to sign in again. Rejects if they do not. */
+  /** Requests a new login of the person. Rejects without one. Null on a page without logins. */
   readonly signInAgain: (() => Promise<void>) | null;
   /** The polling interval of a visible page in ms. Without it, the page reads on request only. */
   readonly every?: number;
@@ -66,9 +66,7 @@ const PAGE_SIZE = '50';
 /** The polling interval of lists that change often, in ms. */
 export const OFTEN_MS = 15_000;
 
-/**
- * A paginated list of the API. `every`: the polling interval in ms, while the tab is visible and few pages are loaded.
- */
+/** Reads a paginated list. `every` is the polling interval in ms of a visible tab with few loaded pages. */
 export function useRows(path: string, query: Query, { enabled = true, every }: RowsReading = {}) {
   const { client, every: usual } = useKit();
   const found = useInfiniteQuery({
@@ -92,7 +90,7 @@ export function useRows(path: string, query: Query, { enabled = true, every }: R
 
 const NO_ROWS: readonly Row[] = [];
 
-/** The part of the options that holds the interval. The query's type cannot be inferred together with it. */
+/** The argument of `refetchInterval`. The full type would prevent the inference of the query's type. */
 interface Found {
   readonly state: { readonly data: unknown };
 }
@@ -102,7 +100,7 @@ interface RowsReading {
   readonly every?: number | undefined;
 }
 
-/** The length above which a list is read on request only. */
+/** The number of pages above which a list is read on request only. */
 const MAX_PAGES_AGAIN = 3;
 
 function isFewPages(data: unknown): boolean {
@@ -110,8 +108,8 @@ function isFewPages(data: unknown): boolean {
 }
 
 /**
- * An object of the API with its revision. `every`: the polling interval in ms while the page is visible. `polls`: a
- * condition for polling.
+ * Reads an object of the API with its revision. `every` is the polling interval in ms of a visible page. It
+ * applies while `polls` is absent or true.
  */
 export function useOne(path: string, { query = {}, enabled = true, every, polls }: Reading = {}) {
   const { client, every: usual } = useKit();

@@ -47,7 +47,7 @@ export function textAt(value: unknown, path: string): string {
   return textOf(at(value, path));
 }
 
-/** The texts of a list; none where there is no list. */
+/** Returns the texts of a list; none if there is no list. */
 export function textsAt(value: unknown, path: string): readonly string[] {
   const list = at(value, path);
   return Array.isArray(list) ? list.map(textOf) : [];
@@ -62,7 +62,7 @@ export function unitOf(field: Field, row: Row): string {
   return unit.startsWith('$') ? textAt(row, unit.slice(1)) : unit;
 }
 
-/** A value as plain text; empty for null. */
+/** Returns a value as plain text; empty for null. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value;
@@ -74,7 +74,7 @@ export function isBlank(value: unknown): boolean {
   return ['', '[]', '{}'].includes(textOf(value));
 }
 
-/** Formats rows as CSV (RFC 4180). A text that a spreadsheet would run as a formula gets a leading apostrophe. */
+/** Formats rows as CSV (RFC 4180). An apostrophe precedes a text that a spreadsheet would execute. */
 export function csvOf(fields: readonly Field[], rows: readonly Row[]): string {
   const lines = rows.map((row) => fields.map((field) => textOf(valueOf(field, row))));
   const all = [fields.map(({ label }) => label), ...lines];
@@ -87,7 +87,7 @@ function csvCell(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A query of the address without its empty members. */
+/** Returns the query of an address, without empty members. */
 export function queryOf(members: Readonly<Record<string, string | null | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(members)) if (value) query.set(name, value);

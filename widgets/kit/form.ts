@@ -10,7 +10,7 @@ export interface FormField {
   readonly options?: readonly string[];
   readonly required?: boolean;
   readonly hint?: string;
-  /** The initial value: a path in the row, which a PATCH changes, or a text. */
+  /** The path of the initial value in the row. `preset` is the value without a path. */
   readonly initial?: string;
   readonly preset?: string;
   /** True for an input that is not sent on its own: part of the path, or read by {@link Rolling.implied}. */
@@ -31,7 +31,7 @@ export const REASON_FIELD: FormField = {
 const TICKET: FormField = { name: 'ticket', label: 'Ticket', hint: 'A number or a link.' };
 export const REASON_FIELDS = [REASON_FIELD, TICKET];
 
-/** The texts of the inputs by name. `lines` and `checks` have one value per line; `tick` is `true` or empty. */
+/** The texts of the inputs by name. `lines` and `checks` have a value per line; `tick` is `true` or empty. */
 export type Values = Readonly<Record<string, string>>;
 
 interface Rolling {
@@ -40,8 +40,8 @@ interface Rolling {
 }
 
 /**
- * The form that replaces a key or secret. It has no preset, because a leaked one must end at once and a planned change
- * must not.
+ * The form that replaces a key or secret. It has no preset, because a leaked secret must end at once, unlike
+ * one that is replaced as planned.
  */
 export function rolling(mostHours: number): Rolling {
   return {
@@ -86,8 +86,8 @@ function initialOf({ initial, preset = '', kind }: FormField, row: Row): string 
 }
 
 /**
- * The body of a write. Without `before`, empty inputs are omitted. With it (a PATCH), only changed members are sent,
- * also inside objects. A list counts as one member; an emptied text is null.
+ * Returns the body of a write. Without `before`, empty inputs are omitted. With `before` (a PATCH), only
+ * changed members are sent, also inside objects. A list counts as one member; an emptied text is null.
  */
 export function bodyOf(fields: readonly FormField[], values: Values, before: Values | null): Row {
   const body: Record<string, unknown> = {};
@@ -107,7 +107,7 @@ function differs(field: FormField, text: string, before = ''): boolean {
 }
 
 /**
- * Merges the person's entries into a newer state. Untouched fields take the new value. Lists keep the person's
+ * Merges the person's entries into a newer state. Untouched fields get the new value. Lists keep the person's
  * additions and removals.
  */
 export function rebase(

@@ -6,15 +6,15 @@ import { bodyOf, initialValues, rebase, type FormField } from './form.js';
 import { capital, money, shortened, spoken, visible } from './text.js';
 import { axisRange, axisTime, relative, span, utc } from './time.js';
 
-describe('a text of a stranger', () => {
-  it('displays characters that hide or reorder text as their codes', () => {
+describe('the display of untrusted text', () => {
+  it('replaces characters that hide or reorder text by their codes', () => {
     expect(visible('pay \u202egnp.exe\u0000')).toBe('pay \\u202egnp.exe\\u0000');
     expect(visible('José 東京 👍\nnext')).toBe('José 東京 👍\nnext');
   });
 
-  it('displays a code as words', () => expect(capital(spoken('pending_approval'))).toBe('Pending approval'));
+  it('formats a code as words', () => expect(capital(spoken('pending_approval'))).toBe('Pending approval'));
 
-  it('is shortened only if it is an id', () => {
+  it('shortens ids and no other text', () => {
     expect(shortened('0f8fad5b-d9cb-469f-a165-70867728950e')).toBe('0f8fad5b…950e');
     expect(shortened('order-17')).toBe('order-17');
   });
@@ -34,7 +34,7 @@ describe('amounts', () => {
 describe('times', () => {
   const now = Date.parse('2026-11-22T14:00:00Z');
 
-  it('are displayed in UTC, and any other value as it is', () => {
+  it('are displayed in UTC, and an invalid time as it is', () => {
     expect(utc('2026-11-22T15:03:11.250+01:00')).toBe('2026-11-22 14:03:11');
     expect(utc('soon')).toBe('soon');
   });
@@ -47,7 +47,7 @@ describe('times', () => {
     ['soon', ''],
   ])('that are %s are displayed as %j', (time, text) => expect(relative(time, now)).toBe(text));
 
-  it('span the axis of a chart from the first point to the last, or the last minute without points', () => {
+  it('fill the axis of a chart from the first point to the last, and for at least a minute', () => {
     expect(axisRange([100, 7000], 9000)).toEqual([100, 7000]);
     expect(axisRange([5000], 9000)).toEqual([4940, 5000]);
     expect(axisRange([], 9000)).toEqual([8940, 9000]);
@@ -129,7 +129,7 @@ describe('the export of a list', () => {
     [10_000, false],
     [10_001, true],
     [25_000, true],
-  ])('of %d rows ends at 10,000', async (total, cut) => {
+  ])('of %d rows contains at most 10,000', async (total, cut) => {
     const { rows, isCut } = await allRows(client(total), '/payouts', {});
     expect([rows.length, isCut]).toEqual([Math.min(total, MAX_EXPORTED), cut]);
   });
@@ -190,7 +190,7 @@ describe('a form', () => {
     });
   });
 
-  it('omits empty fields and those of another kind from a new resource', () => {
+  it('omits empty fields, and fields of another kind, from a new resource', () => {
     const of = (kind: string) => ({ kind }) as const;
     const kinds: FormField[] = [
       { name: 'kind', label: 'Kind' },
@@ -208,7 +208,7 @@ describe('a form', () => {
     });
   });
 
-  it('omits a tick that equals the default of the API and sends one that differs', () => {
+  it('sends a tick only if it differs from the default of the API', () => {
     const signed: FormField = { name: 'demands_signing', label: 'Signed', kind: 'tick', preset: 'true' };
     expect(bodyOf([signed], { demands_signing: 'true' }, null)).toEqual({});
     expect(bodyOf([signed], { demands_signing: '' }, null)).toEqual({ demands_signing: false });
@@ -223,7 +223,7 @@ describe('a form', () => {
 });
 
 describe('a refusal of the API', () => {
-  it('requests a sign-in only if that resolves it', () => {
+  it('requests a sign-in only if a sign-in resolves the refusal', () => {
     expect(new Problem(403, LOGIN_REQUIRED, '').wantsLogin).toBe(true);
     expect(new Problem(403, 'Access forbidden', 'The scope merchants:write is missing').wantsLogin).toBe(
       false,

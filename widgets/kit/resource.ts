@@ -15,7 +15,7 @@ export interface Related {
   readonly title: string;
   readonly fields: readonly Field[];
   readonly empty: string;
-  /** A path in the row. */
+  /** The path of the rows within the object. */
   readonly rows?: string;
   readonly from?: (row: Row) => { readonly path: string; readonly query?: Readonly<Record<string, string>> };
   readonly open?: (row: Row) => string | null;
@@ -50,7 +50,7 @@ export interface Resource {
   readonly query?: Readonly<Record<string, string>>;
   /** The interval in ms at which the list is read again. */
   readonly every?: number;
-  /** Filters of which the API requires one. Without any, the list is empty. */
+  /** The filters of which the API requires one. Without any, the list is empty. */
   readonly needs?: readonly string[];
   /** A list that is displayed first while no filter is set. */
   readonly first?: Related;
@@ -93,7 +93,7 @@ export interface Linked {
   readonly scope: string;
 }
 
-/** The page of the object that a member of a row names. */
+/** Returns the page of the object whose id is the member `of` of a row. */
 export const toPage =
   (name: string, of: string) =>
   (row: Row): string | null =>
@@ -103,7 +103,7 @@ export function pageOf(name: string, id: string): string {
   return `/${name}/${encodeURIComponent(id)}`;
 }
 
-/** The API path of an action on a row, such as `/users/{id}/retry`. */
+/** Returns the API path of an action on a row, such as `/users/{id}/retry`. */
 export const actionOn =
   (name: string, action = '') =>
   (row: Row): string =>

@@ -17,7 +17,7 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Formats a decimal with thousands separators and at least two decimals: `1234.5` becomes `1,234.50`. Never rounds. */
+/** Formats a decimal with separators and at least two decimals, as `1,234.50`. Never rounds. */
 export function money(amount: string): string {
   const [, sign, whole, decimals] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
   if (whole === undefined) return visible(amount);

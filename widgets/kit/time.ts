@@ -11,14 +11,14 @@ export function utc(at: string): string {
   return Number.isNaN(date.getTime()) ? at : date.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Omits the year if it is the current one. */
+/** Formats a time in UTC, without the year if that is the current one. */
 export function shortUtc(at: string, now: number): string {
   const text = utc(at);
   const year = `${new Date(now).getUTCFullYear()}-`;
   return text.startsWith(year) ? text.slice(year.length) : text;
 }
 
-/** Formats a time on an axis whose marks are `step` seconds apart: `14:03`, `14:03:30`, or the day `11-22`; in UTC. */
+/** Formats a time in UTC on an axis with marks every `step` seconds: `14:03`, `14:03:30` or `11-22`. */
 export function axisTime(seconds: number, step: number): string {
   const text = new Date(seconds * 1000).toISOString();
   if (step >= 86_400 || (step >= 3_600 && seconds % 86_400 === 0)) return text.slice(5, 10);

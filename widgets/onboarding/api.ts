@@ -8,13 +8,13 @@ import type {
 
 export type { ImageKind, OnboardingFacts, StepState };
 
-/** The step of the page for the site that embeds it, without personal data. */
+/** The step that the page reports to the embedding site, without personal data. */
 export type PageStep =
   'phone' | 'code' | 'details' | 'documents' | 'review' | 'failed' | 'card_failed' | 'setup' | 'done';
 
-/** An error response. Status 0: there was none. */
+/** An error response. Status 0 means no response. */
 export class Refusal extends Error {
-  /** `errors` names `session` (ended), `code` (wrong, or a long one is still valid) or `phone_unreachable`. */
+  /** `errors` has `session` (ended), `code` (wrong, or a long one is still valid) or `phone_unreachable`. */
   constructor(
     readonly status: number,
     readonly errors: Readonly<Record<string, readonly string[]>> = {},
@@ -24,7 +24,7 @@ export class Refusal extends Error {
     super(`refused with ${status}`);
   }
 
-  /** No further message is sent: a long code is valid. */
+  /** True if no SMS is sent because a long code is still valid. */
   get longCodeValid(): boolean {
     return this.status === 429 && 'code' in this.errors;
   }
@@ -36,7 +36,7 @@ export class Refusal extends Error {
 
 type Step = Exclude<keyof StepBodies, 'code' | 'phone' | 'inbox'>;
 
-/** All reject with {@link Refusal}. */
+/** The API of the page. All calls reject with {@link Refusal}. */
 export class Api {
   session: string | null = null;
 

@@ -12,7 +12,7 @@ describe('a typed date of birth', () => {
     ['de', 'de-AT', 'day month year'],
     ['de', 'hu-HU', 'day month year'],
     ['en', 'en-ZA', 'year month day'],
-  ])('is entered in the order of the language: %s in a browser of %s: %s', (locale, browser, order) => {
+  ])('on a page in %s in a browser of %s has the order %s', (locale, browser, order) => {
     expect(partsIn(locale, browser).join(' ')).toBe(order);
   });
 
@@ -29,7 +29,7 @@ describe('a typed date of birth', () => {
     ['en', '21', '11', '2026', '2026-11-21'],
     ['en', '١٠', '١٢', '١٩٨٥', '1985-12-10'],
     ['de', '１０．', '\u200e12', '１９８５', '1985-12-10'],
-  ])('is read as it is written in %s: %s %s %s is %s', (locale, day, month, year, date) => {
+  ])('on a page in %s is read as a day: %s %s %s is %s', (locale, day, month, year, date) => {
     expect(birthOf({ day, month, year }, locale, TODAY)).toBe(date);
   });
 

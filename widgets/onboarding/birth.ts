@@ -18,8 +18,8 @@ export interface BirthTrouble {
 const PARTS: readonly BirthPart[] = ['day', 'month', 'year'];
 
 /**
- * Returns the parts of a date in the order of the page's language. The browser's regional form of that language, such
- * as `en-GB`, has priority.
+ * Returns the parts of a date in the order of the page's language. The browser's regional form of that
+ * language, such as `en-GB`, has priority.
  */
 export function partsIn(locale: string, browser: string): readonly BirthPart[] {
   const tag = browser.split('-')[0] === locale ? browser : locale;
@@ -27,7 +27,7 @@ export function partsIn(locale: string, browser: string): readonly BirthPart[] {
   return [...PARTS].sort((one, other) => order.indexOf(one) - order.indexOf(other));
 }
 
-/** The day as `YYYY-MM-DD`; a month may be a number or a name in the language of the page. Nothing is guessed. */
+/** Returns the day as `YYYY-MM-DD`, or its fault. A month is a number or a name in the page's language. */
 export function birthOf(given: TypedBirth, locale: string, today: string): string | BirthTrouble {
   const ascii = (text: string): string => asciiDigits(tidy(text));
   const typed = { day: ascii(given.day), month: ascii(given.month), year: ascii(given.year) };

@@ -10,7 +10,7 @@ export function notifyHost({ framers, userId }: OnboardingFacts, step: PageStep)
 }
 
 function hosts(framers: OnboardingFacts['framers']): readonly string[] {
-  // Firefox hides the embedding origin: each allowed one is tried, and the browser delivers only to the right one.
+  // Firefox hides the embedding origin. Each allowed one is tried; browsers deliver only to the right one.
   const around = (location as { readonly ancestorOrigins?: DOMStringList }).ancestorOrigins?.[0];
   if (framers === null) return around === undefined || around === 'null' ? [] : [around];
   return around === undefined ? framers : framers.filter((origin) => origin === around);

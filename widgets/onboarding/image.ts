@@ -1,7 +1,7 @@
 import type { Messages } from '../../src/contexts/onboarding/words/messages.js';
 
 const MAX_SIDE = 2000;
-/** The server refuses less. */
+/** The minimum in pixels, as on the server. */
 const MIN_SIDE = 200;
 const QUALITY = 0.88;
 

@@ -3,10 +3,10 @@ import type { FormatOf } from '../format.js';
 import type { Refusal } from './api.js';
 
 export { rich, formatIn } from '../format.js';
-/** A text of the page in the person's language. */
+/** Returns a text of the page in the person's language. */
 export type Format = FormatOf<Messages>;
 
-/** `in 2 minutes`, rounded up. */
+/** Formats a wait as `in 2 minutes`, rounded up. */
 export function inTime(seconds: number, locale: string): string {
   const format = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
   if (seconds < 60) return format.format(Math.max(1, Math.ceil(seconds)), 'second');

@@ -10,8 +10,8 @@ export interface Page {
   readonly api: Api;
   readonly format: Format;
   /**
-   * Handles a refusal that closes or replaces the screen: an ended session, a suspended merchant, another stage.
-   * Returns true if it did.
+   * Handles a refusal that closes or replaces the screen: an ended session, a suspended merchant, another
+   * stage. Returns true if it did.
    */
   readonly leave: (refusal: Refusal) => Promise<boolean>;
 }
@@ -61,8 +61,8 @@ export function useBack(open: boolean, close: () => void): void {
   act.current = close;
   useEffect(() => {
     if (!open) return undefined;
-    // The entry of an earlier screen is used again. Going back by program would also undo what the embedding page did
-    // meanwhile.
+    // The entry of an earlier screen is used again. Going back by program would also undo later navigation of
+    // the embedding page.
     if (!isInside()) history.pushState({ inside: true }, '');
     const back = (): void => act.current();
     addEventListener('popstate', back);

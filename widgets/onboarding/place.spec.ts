@@ -22,7 +22,7 @@ describe('the place of a person in a tab', () => {
     expect(new PlaceKeeper('u1').read()).toEqual({ browser, session: 's', document: 'passport' });
   });
 
-  it('belongs to one person, and the next one in the same tab finds neither session, code nor nonce', () => {
+  it('does not reveal session, code or nonce to the next person in the same tab', () => {
     const first = new PlaceKeeper('u1');
     first.change({ session: 's', codeSentAt: 7, document: 'passport', changing: true });
     const second = new PlaceKeeper('u2');

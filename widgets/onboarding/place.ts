@@ -1,20 +1,20 @@
 export type DocumentKind = 'passport' | 'id_card' | 'licence';
 
-/** The place of a person that the server does not store. It has no typed data. */
+/** The progress of a person that the server does not store. It contains no typed data. */
 export interface Place {
   readonly session?: string;
   /** The id that binds codes to this tab. */
   readonly browser?: string;
-  /** Epoch ms; there while a code is waited for. */
+  /** The epoch ms at which a code was sent; absent while none is expected. */
   readonly codeSentAt?: number;
   /** True if the code that was sent has 18 digits. */
   readonly longCode?: boolean;
   readonly document?: DocumentKind;
-  /** Details that are confirmed are changed. */
+  /** True while the person changes confirmed details. */
   readonly changing?: true;
 }
 
-/** Stores a user's place in this tab, so that it survives a reload. Without storage, it lasts until the reload. */
+/** Stores a user's progress in this tab, for a reload. Without storage, it lasts until the reload. */
 export class PlaceKeeper {
   private place: Place;
 

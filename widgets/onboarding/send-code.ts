@@ -7,7 +7,7 @@ export interface CodeToEnter {
   readonly notice: Extract<keyof Messages, `code${string}`> | null;
 }
 
-/** Requests a code. Where none is sent, the one that is still valid is to be used. Rejects with {@link Refusal}. */
+/** Requests a code. If none is sent, an earlier code is still valid. Rejects with {@link Refusal}. */
 export async function sendCode(api: Api, phone: string): Promise<CodeToEnter> {
   try {
     return { ...(await api.sendCode(phone)), notice: null };

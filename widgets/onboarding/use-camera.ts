@@ -5,11 +5,11 @@ import { closeCamera, openCamera, type CameraTrouble } from './camera.js';
 interface Camera {
   readonly video: RefObject<HTMLVideoElement | null>;
   readonly stage: 'starting' | 'live' | CameraTrouble;
-  /** Opens it again. */
+  /** Opens the camera again. */
   readonly again: () => void;
 }
 
-/** The camera is closed with its screen. */
+/** Opens the camera for a screen, and closes it with the screen. */
 export function useCamera(facing: 'user' | 'environment'): Camera {
   const video = useRef<HTMLVideoElement>(null);
   const [stage, setStage] = useState<Camera['stage']>('starting');

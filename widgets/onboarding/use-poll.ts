@@ -8,8 +8,8 @@ interface PollInterval {
 }
 
 /**
- * Polls the state, less often each time, and at once when the page becomes visible again. True while the
- * connection is lost.
+ * Polls the state, less often each time, and at once when the page becomes visible again. Returns true
+ * while the connection is lost.
  */
 export function usePoll({ firstMs, maxMs }: PollInterval, follow: (state: StepState) => void): boolean {
   const { api, leave } = usePage();

@@ -6,7 +6,7 @@ import { AmountEntry } from './amount-entry.js';
 const [english, german] = ['en', 'de'].map((locale) => new AmountEntry(formatIn(en), locale));
 
 describe('the amount that is entered on the pay page', () => {
-  it('is what a quote is requested for', () => {
+  it('is read as the decimal amount of the quote, in the format of the language', () => {
     expect(english!.read(' 1,250.50 ', 2)).toEqual({ amount: '1250.5' });
     expect(german!.read('1.250,50', 2)).toEqual({ amount: '1250.5' });
     expect(english!.read('1.123456', 6)).toEqual({ amount: '1.123456' });
@@ -40,7 +40,7 @@ describe('the message about an amount that the server refuses', () => {
 
   it.each([
     ['another parameter is wrong', { parameter: 'pair_id' }, limits],
-    ['none is named', { parameter: null }, limits],
+    ['no parameter is named', { parameter: null }, limits],
     ['the limits are not known', { parameter: 'amount_from' }, null],
   ])('says that the amount cannot be exchanged if %s', (_what, refusal, known) => {
     expect(english!.refused(refusal, known, 'USDC')).toBe(

@@ -4,10 +4,10 @@ import type { Format } from './page.js';
 
 export type Limits = Pick<PayQuote, 'minimum' | 'maximum'>;
 
-/** The amount that a quote is requested for, or what is wrong with the text; null: nothing was entered. */
+/** The amount for a quote, or the message about a wrong text. Null if nothing was entered. */
 export type Entry = { readonly amount: string } | { readonly wrong: string } | null;
 
-/** The texts about amounts in the language of the page. */
+/** Reads amounts and describes their faults in the language of the page. */
 export class AmountEntry {
   constructor(
     private readonly format: Format,
@@ -35,7 +35,7 @@ export class AmountEntry {
     return { minimum: shortAmount(minimum, this.locale), maximum: shortAmount(maximum, this.locale) };
   }
 
-  /** Describes a quote or an order that was refused with 422. `limits` are those of the pair, where they are known. */
+  /** Describes a quote or order that was refused with 422. `limits` is null if the pair's are unknown. */
   refused({ parameter }: Pick<Refusal, 'parameter'>, limits: Limits | null, symbol: string): string {
     return limits === null || parameter?.startsWith('amount') !== true
       ? this.format('amountRefused')

@@ -34,7 +34,7 @@ describe('a refusal of the API', () => {
     [429, 'troubleOften'],
     [500, 'troubleServer'],
     [503, 'troubleServer'],
-  ])('with %d has its own message and names the parameter', async (status, messageKey) => {
+  ])('with status %d has its message and the wrong parameter', async (status, messageKey) => {
     respond({ errors: { amount_from: ['is wrong'], pair_id: ['too'] } }, status);
     const refusal = await new Api('session').order('id').catch((error: unknown) => error as Refusal);
     expect(refusal).toMatchObject({ status, messageKey, parameter: 'amount_from' });

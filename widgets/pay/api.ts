@@ -11,11 +11,11 @@ export type { PayFacts, PayOrder, PayQuote, Transfer };
 export type Action = 'mark_as_paid' | 'cancel' | 'test_payment';
 export type Offer = PayFacts['offers'][number];
 
-/** A response that is no success. */
+/** An error response. Status 0 means no response. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
-    /** The first wrong parameter. */
+    /** The first wrong parameter, or null. */
     readonly parameter: string | null = null,
   ) {
     super(`refused with ${status}`);
@@ -42,16 +42,14 @@ interface ProblemDetails {
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The calls of the page, as the server has them; each carries the session. */
+/** The API of the pay page. Every call contains the session. */
 export class Api {
   /** The milliseconds by which the server's clock is ahead of this one. */
   private ahead = 0;
 
   constructor(readonly session: string) {}
 
-  /**
-   * Returns the server's time in epoch ms. The page measures expiries by it, because the device's clock may be wrong.
-   */
+  /** Returns the server's time in epoch ms, because the clock of the device may be wrong. */
   now(): number {
     return Date.now() + this.ahead;
   }
@@ -73,8 +71,8 @@ export class Api {
   }
 
   /**
-   * Every state of an order from now on, also after its last status. Reads again after a failure, with a longer pause each
-   * time; `lost` says whether there is no connection. Rejects with a {@link Refusal} that no retry changes.
+   * Passes the states of an order to `seen` until `signal` aborts, also after the final status. Failures are
+   * retried after growing delays, with `lost(true)`. Rejects with a {@link Refusal} that no retry changes.
    */
   async follow(
     id: string,
@@ -131,7 +129,7 @@ function isLasting(error: unknown): boolean {
   return error instanceof Refusal && [401, 403, 404].includes(error.status);
 }
 
-/** Waits, also until the tab becomes visible or hidden. */
+/** Waits `ms`, or until the tab becomes visible or hidden or `signal` aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = new AbortController();

@@ -101,13 +101,13 @@ describe('an amount that the page displays', () => {
     ['1.125', '1.1250', '1,1250', '1,1250'],
     ['5.0000001', '5', '5', '5'],
     ['0', '0', '0', '0'],
-  ])('%s in short form is %s, %s and %s', (amount, ...texts) =>
+  ])('%s has the short forms %s in en, %s in de and %s in es', (amount, ...texts) =>
     expect(LOCALES.map((locale) => shortAmount(amount, locale))).toEqual(texts),
   );
 });
 
 describe('an amount that another program formatted', () => {
-  it('is read as that amount or is ambiguous, unless the page itself writes another amount so', () =>
+  it('is read as that amount or is ambiguous, unless the page writes another amount the same way', () =>
     fc.assert(
       fc.property(amounts, locales, fc.constantFrom(...VARIANTS), (amount, locale, variant) => {
         const text = intl(amount, variant);
@@ -120,7 +120,7 @@ describe('an amount that another program formatted', () => {
       { numRuns: 1000 },
     ));
 
-  it('is read as that amount on a page in its language', () =>
+  it('is read as that amount or is ambiguous on a page in the same language', () =>
     fc.assert(
       fc.property(amounts, locales, (amount, locale) => {
         const text = intl(amount, locale);
@@ -134,7 +134,7 @@ describe('an amount that another program formatted', () => {
 });
 
 describe('an ambiguous text', () => {
-  it('is refused if it has three digits after the decimal mark of the language', () =>
+  it('has three digits after the decimal mark of the language, not after its group mark', () =>
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999 }), digits(3, 3), locales, (whole, three, locale) => {
         const [own, group] = locale === 'en' ? ['.', ','] : [',', '.'];
@@ -143,7 +143,7 @@ describe('an ambiguous text', () => {
       }),
     ));
 
-  it('is refused, so that an accepted text has one meaning or is grouped as in the language', () => {
+  it('is refused, so that an accepted text has one meaning or has the groups of the page language', () => {
     const characters = fc.constantFrom(...'0123456789.,, \u202f');
     fc.assert(
       fc.property(fc.array(characters, { maxLength: 12 }), locales, (typed, locale) => {
@@ -168,6 +168,6 @@ it.each([
   ['0.000001', 6, '1'],
   ['1.5', 18, '1500000000000000000'],
   ['7', 0, '7'],
-])('%s with %d decimals is %s in the smallest unit', (amount, decimals, units) =>
+])('the amount %s of a token with %d decimals is %s in the smallest unit', (amount, decimals, units) =>
   expect(minorUnits(amount, decimals)).toBe(units),
 );

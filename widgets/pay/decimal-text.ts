@@ -11,8 +11,8 @@ type Mark = '.' | ',';
 const MAX_DIGITS = 30;
 
 /**
- * The amount that somebody typed, as a canonical decimal; null for what is no amount. Decimals may follow a point or a
- * comma, and digits may be grouped, as long as this leaves one amount. `1,234` leaves two: it is 1234 where the language
+ * Reads a typed amount as a canonical decimal; null if the text is no amount. Decimals may follow a point or
+ * a comma, and digits may be grouped, if only one amount is possible. `1,234` is 1234 in a language that
  * groups digits by commas, and ambiguous elsewhere.
  */
 export function readAmount(text: string, locale: string): Reading | null {
@@ -25,12 +25,12 @@ export function readAmount(text: string, locale: string): Reading | null {
   const [mine, theirs] = [readWith(own, plain), readWith(other, plain)];
   const amount = mine ?? theirs;
   if (amount === null) return null;
-  // Two amounts come of one mark before exactly three digits: a group of the language, or decimals of it.
+  // One mark before exactly three digits may group digits or begin the decimals.
   const isAmbiguous = mine !== null && theirs !== null && mine !== theirs && plain.includes(own);
   return isAmbiguous ? { ambiguous: [mine, theirs] } : { amount };
 }
 
-/** The whole amount, as {@link readAmount} reads it. */
+/** Formats the whole amount so that {@link readAmount} reads the same amount. */
 export function amountText(amount: string, locale: string): string {
   const [whole = '0', digits = ''] = amount.split('.');
   const grouped = new Intl.NumberFormat(locale).format(BigInt(whole));
@@ -41,7 +41,7 @@ export function amountText(amount: string, locale: string): string {
   return `${grouped}${decimalMark(locale)}${fraction}${mayBeGroup ? '0' : ''}`;
 }
 
-/** An amount with no more digits than matter, never rounded up. */
+/** Formats an amount with up to four decimals after leading zeros, never rounded up. */
 export function shortAmount(amount: string, locale: string): string {
   const [whole = '0', fraction = ''] = amount.split('.');
   // Four significant digits, and as many zeros as are before them.
@@ -49,7 +49,7 @@ export function shortAmount(amount: string, locale: string): string {
   return amountText(`${whole}.${fraction.slice(0, zeros + 4)}`, locale);
 }
 
-/** Digits after the point of a canonical decimal. */
+/** Returns the number of digits after the point of a canonical decimal. */
 export function decimalsIn(amount: string): number {
   return (amount.split('.')[1] ?? '').length;
 }

@@ -2,7 +2,7 @@ import type { Messages } from '../../src/contexts/exchange/pay/pay.dto.js';
 import type { PayFacts } from './api.js';
 import type { Format } from './page.js';
 
-/** `1:05`, or `1:00:05` from an hour on. */
+/** Formats a countdown as `1:05`, or as `1:00:05` from an hour on. */
 export function clock(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const parts = [Math.floor(seconds / 60) % 60, seconds % 60];
@@ -19,7 +19,7 @@ export function spokenMilestone(format: Format, ms: number): string | null {
   return minutes === 1 ? format('minuteLeft') : format('minutesLeft', { minutes });
 }
 
-/** The name of a chain; that of the sandbox is another one. */
+/** Returns the name of a chain, which differs in the sandbox. */
 export function chainName(format: Format, { sandbox }: Pick<PayFacts, 'sandbox'>, chain: string): string {
   return sandbox ? format('sandboxChain', { chain }) : chain;
 }

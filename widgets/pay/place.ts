@@ -1,6 +1,6 @@
 import type { PayFacts } from './api.js';
 
-/** The place of a person on the page, kept over a reload in this tab. The address's `#` holds it for an order too. */
+/** The progress of a person, which survives a reload of this tab. The `#` of the address names the order. */
 export interface Place {
   readonly session: string;
   readonly pair?: string;
@@ -11,8 +11,8 @@ export interface Place {
 }
 
 /**
- * Stores the place of the payer per `link`. The address contains the order, for other tabs and devices. After its
- * expiry, a link opens the last order that this browser created with it.
+ * Stores the place of the payer per `link`. The address contains the order, for other tabs and devices. After
+ * its expiry, a link opens the last order that this browser created with it.
  */
 export class PlaceKeeper {
   constructor(private readonly facts: Pick<PayFacts, 'link' | 'session' | 'has_expired'>) {}

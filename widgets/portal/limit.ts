@@ -9,7 +9,7 @@ export function limitIn(usage: Row | undefined): { used: string; limit: string; 
   return { used, limit, isClose: limit !== '' && Number(used) >= Number(limit) * CLOSE };
 }
 
-/** The day of now, in UTC. */
+/** Returns the usage of the current day in UTC. */
 export function usageToday(usage: Row | undefined): Row | undefined {
   const today = new Date().toISOString().slice(0, 10);
   return rowsAt(usage, 'days').find((row) => textAt(row, 'day').startsWith(today));

@@ -14,7 +14,7 @@ describe('the portal', () => {
     },
   );
 
-  it('warns from four fifths of the limit on', () => {
+  it('warns once four fifths of the rate limit are used', () => {
     expect(limitIn({ used: 79, limit: 100 }).isClose).toBe(false);
     expect(limitIn({ used: 80, limit: 100 }).isClose).toBe(true);
     expect(limitIn({ used: 5, limit: null }).isClose).toBe(false);

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Client, Problem } from '../kit/client.js';
 import { textAt, textsAt, type Row } from '../kit/fields.js';
 
-/** The server's facts in the document. */
+/** The facts that the server writes into the page. */
 export interface PortalFacts {
   readonly page: 'portal';
   readonly mode: string;
@@ -31,7 +31,7 @@ export function useSession(enabled: boolean) {
   });
 }
 
-/** A 401 ends what is displayed. */
+/** Clears the page if the session has ended (401). */
 export function verifyPortalSession(): void {
   api.get('/me').catch(() => undefined);
 }
@@ -40,13 +40,13 @@ export function scopesOf(session: Row): readonly string[] {
   return textsAt(session, 'scopes');
 }
 
-/** The address of the merchant's own pages: a link, and never a script. */
+/** Returns the link to the merchant's own pages; null if the URL is not http or https. */
 export function returnLink(session: Row | null | undefined): string | null {
   const url = textAt(session, 'return_url');
   return /^https?:\/\//i.test(url) && URL.canParse(url) ? url : null;
 }
 
-/** Exchanges the code of a link for a session; a code is good once. `replace`: also where another merchant's is open. */
+/** Exchanges the one-time code of a link for a session. `replace` also ends another merchant's session. */
 export async function enter(code: string, replace: boolean): Promise<void> {
   await site.write({ method: 'POST', path: '/session', body: { code, replace } });
 }

@@ -16,10 +16,10 @@ interface Credentials {
 
 export type Api = Client<paths, 'application/json'>;
 
-/** Header of a write until its path is known: the caller's own id. */
+/** The header with the caller's id of a write, which is replaced before the write is sent. */
 const OWN_ID = 'disburse-own-id';
 
-/** The typed client of all paths of the document. Its calls are signed, have an Idempotency-Key, and are retried. */
+/** Creates the typed client of all paths. Calls are signed and retried; writes have an Idempotency-Key. */
 export function createApi(options: ClientOptions & Credentials, sign: Sign): Api {
   for (const name of ['baseUrl', 'apiKey', 'privateKey'] as const) {
     // A variable of the environment that is not set, or is empty.
@@ -36,7 +36,7 @@ export function createApi(options: ClientOptions & Credentials, sign: Sign): Api
   });
 }
 
-/** Throws a TypeError for an empty segment or one of dots, because the URL would be that of another operation. */
+/** Throws a TypeError for an empty segment, `.` or `..`, because the URL would name another operation. */
 function requireSegment(name: string, value: unknown): void {
   if (typeof value === 'string' && !/^\.{0,2}$/.test(value)) return;
   const found = typeof value === 'string' ? JSON.stringify(value) : typeof value;
@@ -59,7 +59,7 @@ async function withKey(unsorted: Request): Promise<Request> {
   return request;
 }
 
-/** Options of an `Api` call for those of a write. */
+/** Returns the options of an `Api` call for the options of a write. */
 export function writing({ idempotencyKey, signal }: WriteOptions = {}): {
   headers?: Record<string, string>;
   signal?: AbortSignal;
@@ -70,7 +70,7 @@ export function writing({ idempotencyKey, signal }: WriteOptions = {}): {
   };
 }
 
-/** The result of an `Api` call. Rejects with an `ApiError` or a `ConnectionError`. */
+/** Returns the result of an `Api` call. Rejects with an `ApiError` or a `ConnectionError`. */
 export async function resultOf<Data>(
   call: Promise<{ data?: Data; response: Response }>,
 ): Promise<Result<Data>> {

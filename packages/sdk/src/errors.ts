@@ -3,12 +3,12 @@ export class DisburseError extends Error {
   override name = 'DisburseError';
 }
 
-/** No attempt got a response in time, so a write may have been done. Repeat it with the same idempotency key. */
+/** The error if no attempt got a response in time. A write may be done; repeat it under the same key. */
 export class ConnectionError extends DisburseError {
   override name = 'ConnectionError';
 }
 
-/** A response was larger than `maxResponseBytes`. It is not read again; a write may have been done. */
+/** The error for a response of more than `maxResponseBytes`. It is not retried, but a write may be done. */
 export class ResponseTooLargeError extends ConnectionError {
   override name = 'ResponseTooLargeError';
 }
@@ -21,13 +21,13 @@ export interface Problem {
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A response with a status from 400. */
+/** The error for a response with a status from 400. */
 export class ApiError extends DisburseError {
   override name = 'ApiError';
   readonly status: number;
   readonly title: string;
   readonly detail: string;
-  /** Messages by field, of a 422. */
+  /** The messages of a 422 by field. */
   readonly errors: Readonly<Record<string, readonly string[]>>;
 
   constructor(
@@ -53,7 +53,7 @@ function sentences({ status, detail, errors }: Problem): readonly string[] {
   return [head, ...fields];
 }
 
-/** 401: the key, the time or the signature is wrong. The message says which byte of the string to sign differs. */
+/** 401: the key, time or signature is wrong. The message has the first byte that differs, if known. */
 export class AuthenticationError extends ApiError {
   override name = 'AuthenticationError';
 }
@@ -65,7 +65,7 @@ export class ForbiddenError extends ApiError {
 export class NotFoundError extends ApiError {
   override name = 'NotFoundError';
 }
-/** 409: the state of the resource does not allow it. */
+/** 409: the state of the resource does not allow the call. */
 export class ConflictError extends ApiError {
   override name = 'ConflictError';
 }
@@ -97,10 +97,7 @@ export function apiError(problem: Problem, requestId: string | null, hint: strin
   return new Class(problem, requestId, hint);
 }
 
-/**
- * Returns the problem in the text of a response. Without one, such as from a proxy, the problem is made from the
- * status.
- */
+/** Returns the problem of a response. If a proxy sent none, the problem contains only the status. */
 export function problemOf(status: number, text: string): Problem {
   const body = (jsonOf(text) ?? {}) as Record<string, unknown>;
   const title = textOr(body['title'], `HTTP ${status}`);
@@ -130,7 +127,7 @@ function jsonOf(text: string): object | null {
   }
 }
 
-/** Explains the difference between the bytes that were signed here and those that the service expects. */
+/** Explains which signed byte differs from the bytes that the service expects; null if it sent none. */
 export function signatureHint(text: string, signed: Uint8Array): string | null {
   const { string_to_sign_bytes: theirs } = (jsonOf(text) ?? {}) as {
     string_to_sign_bytes?: readonly number[];

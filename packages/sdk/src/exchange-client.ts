@@ -6,16 +6,16 @@ import type { QueryOf, WriteOptions } from './types.js';
 export interface ExchangeOptions extends ClientOptions {
   /** The public part of a key of the exchange. */
   readonly apiKey: string;
-  /** The key's secret; a key that demands no signatures works without. */
+  /** The secret of the key; absent for a key that requires no signatures. */
   readonly secret?: string;
 }
 
 type Signed = 'signature' | 'signature_v2' | 'api_key';
 type Without<Query> = Omit<Query, Signed>;
 
-/** The exchange and on-ramp API (docs/contract.md 21 to 25). Calls are signed where the client has a secret, and retried. */
+/** The exchange and on-ramp API (docs/contract.md 21 to 25). Calls are retried, and signed with a secret. */
 export class DisburseExchange {
-  /** Every path of the document, typed; what the methods below call. */
+  /** The typed client of every path, which the methods below call. */
   readonly api: Api;
 
   constructor(private readonly options: ExchangeOptions) {
@@ -39,7 +39,7 @@ export class DisburseExchange {
       ),
     /** Returns the order as last recorded; `refresh` reads it from the provider. */
     get: async (order: OrderReference) => resultOf(this.api.GET('/v1/orders/{id}', await this.action(order))),
-    /** The three actions are signed over the address that the order was created with. */
+    /** Reads the order from its provider. The three actions sign the withdraw address of the order. */
     refresh: async (order: OrderReference, options?: WriteOptions) =>
       resultOf(
         this.api.PATCH('/v1/orders/{id}/refresh', { ...(await this.action(order)), ...writing(options) }),

@@ -7,16 +7,16 @@ import type { BodyOf, QueryOf, WriteOptions } from './types.js';
 export interface MerchantOptions extends ClientOptions {
   /** The public id of the merchant. */
   readonly apiKey: string;
-  /** Keep it on a server: with it anyone can report payouts in your name. */
+  /** The private key. Keep it on a server, because its holder can report payouts in your name. */
   readonly privateKey: string;
 }
 
 /**
- * The merchant API (docs/contract.md 2 to 17): users, payouts, events, webhook endpoints and deliveries, portal sessions, audit. Calls
- * are signed and retried; every write has an Idempotency-Key. They reject with an `ApiError` or a `ConnectionError`.
+ * The merchant API (docs/contract.md 2 to 17). Calls are signed and retried, and reject with an `ApiError` or
+ * a `ConnectionError`. Every write has an Idempotency-Key.
  */
 export class Disburse {
-  /** Every path of the document, typed; what the methods below call. */
+  /** The typed client of every path, which the methods below call. */
   readonly api: Api;
 
   constructor(options: MerchantOptions) {
@@ -49,7 +49,7 @@ export class Disburse {
       return resultOf(this.api.POST('/merchants/v1/payouts/report', { body, ...writing(options) }));
     },
     get: (id: string) => resultOf(this.api.GET('/merchants/v1/payouts/{id}', path(id))),
-    /** Newest first. */
+    /** Lists payouts, newest first. */
     list: (query: QueryOf<'listPayouts'> = {}) =>
       new Pages(
         (cursor) =>
@@ -67,7 +67,7 @@ export class Disburse {
   };
 
   readonly events = {
-    /** Sends at most 1,000 events. One that was sent before (`event_id`) is accepted and stored once. */
+    /** Sends at most 1,000 events. A repeat with the same `event_id` is accepted and not stored. */
     send: (body: BodyOf<'sendEvents'>, options?: WriteOptions) =>
       resultOf(this.api.POST('/merchants/v1/events', { body, ...writing(options) })),
   };
@@ -92,8 +92,8 @@ export class Disburse {
         }),
       ),
     /**
-     * Only this response contains the new secret. The former one keeps signing for `overlap_seconds`, one day by
-     * default.
+     * Only this response contains the new secret. Deliveries are also signed with the former secret for
+     * `overlap_seconds`, one day by default.
      */
     rotateSecret: (id: string, body?: BodyOf<'rotateWebhookSecret'>, options?: WriteOptions) =>
       resultOf(
@@ -103,7 +103,7 @@ export class Disburse {
           ...writing(options),
         }),
       ),
-    /** Sends again what failed in a period. */
+    /** Sends the failed deliveries of a period again. */
     recover: (id: string, body: BodyOf<'recoverWebhookEndpoint'>, options?: WriteOptions) =>
       resultOf(
         this.api.POST('/merchants/v1/webhook_endpoints/{id}/recover', {
@@ -168,7 +168,7 @@ export class Disburse {
           ...writing(options),
         }),
       ),
-    /** Ends its verification window now: `payout.failed` is sent. */
+    /** Ends the verification window of the payout now, so that `payout.failed` is sent. */
     expirePayout: (id: string, options?: WriteOptions) =>
       resultOf(
         this.api.POST('/merchants/v1/sandbox/payouts/{id}/expire', { ...path(id), ...writing(options) }),
@@ -180,7 +180,7 @@ export class Disburse {
       resultOf(
         this.api.POST('/merchants/v1/sandbox/orders/{id}/refund', { ...path(id), ...writing(options) }),
       ),
-    /** Disables it as if its deliveries had kept failing. */
+    /** Disables the endpoint, as sustained failures of its deliveries would. */
     breakWebhookEndpoint: (id: string, options?: WriteOptions) =>
       resultOf(
         this.api.POST('/merchants/v1/sandbox/webhook_endpoints/{id}/break', {
@@ -207,10 +207,7 @@ function after(cursor: string | undefined): { page_cursor?: string } {
   return cursor === undefined ? {} : { page_cursor: cursor };
 }
 
-/**
- * Throws a TypeError for a text that is not a transaction hash. The service would record the payout and never pay it
- * out.
- */
+/** Throws a TypeError for an invalid transaction hash, which the service accepts and never confirms. */
 function requireHash({ payout }: BodyOf<'reportPayout'>): void {
   const { transaction_hash: hash } = payout ?? {};
   if (typeof hash === 'string' && hashDigits(hash) === undefined)

@@ -8,7 +8,7 @@ export class Pages<Page extends { next_cursor?: string | null }, Item> implement
     private readonly first?: string,
   ) {}
 
-  /** The pages themselves; a page may be shorter than `page_size`, or empty, and others follow (docs/contract.md 6.1). */
+  /** Yields the pages. A short or empty page is not always the last one (docs/contract.md 6.1). */
   async *pages(): AsyncGenerator<Result<Page>> {
     let cursor: string | null | undefined = this.first;
     do {
@@ -22,7 +22,7 @@ export class Pages<Page extends { next_cursor?: string | null }, Item> implement
     for await (const { data } of this.pages()) yield* this.itemsOf(data);
   }
 
-  /** All items in memory. */
+  /** Returns all items in one array. */
   async all(): Promise<Item[]> {
     const items: Item[] = [];
     for await (const item of this) items.push(item);

@@ -3,8 +3,8 @@ import type { Payout } from './types.js';
 const HASH = /^(?:0x)?([0-9a-f]{64})$/i;
 
 /**
- * Returns the digits of a transaction hash in lower case, or undefined for any other text. Ignores the prefix, and the
- * spaces and invisible characters that copying adds.
+ * Returns the digits of a transaction hash in lower case, or undefined for any other text. Ignores `0x`, and
+ * the spaces and invisible characters that copying adds.
  */
 export function hashDigits(text: string): string | undefined {
   return HASH.exec(text.replace(/\p{Default_Ignorable_Code_Point}/gu, '').trim())?.[1]?.toLowerCase();
@@ -31,14 +31,14 @@ export interface Reconciliation {
   readonly missing: readonly ExpectedPayout[];
   /** The payouts that are only at the service. */
   readonly unexpected: readonly Payout[];
-  /** The same transfer and user with another amount. */
+  /** The payouts with the same transfer and user but another amount. */
   readonly different: readonly { readonly expected: ExpectedPayout; readonly payout: Payout }[];
-  /** The matching payouts without an outcome, or whose transfer was not found in time. */
+  /** The matched payouts without an outcome. `expired` has those whose transfer was not found in time. */
   readonly pending: readonly Payout[];
   readonly expired: readonly Payout[];
 }
 
-/** Compares two lists of payouts by transfer and user. The caller's list is held in memory, the service's is not. */
+/** Compares two lists of payouts by transfer and user. Only the caller's list is held in memory. */
 export async function reconcile(
   listed: AsyncIterable<Payout>,
   own: Iterable<ExpectedPayout>,
@@ -61,7 +61,7 @@ export async function reconcile(
     if (payout.status === 'pending') pending.push(payout);
     if (payout.status === 'expired') expired.push(payout);
   }
-  // Last: an equal amount of the same transfer comes first.
+  // These come last, because a payout with an equal amount has precedence.
   for (const payout of unmatched) {
     const expected = open.get(keyOf(payout))?.shift();
     if (expected === undefined) unexpected.push(payout);

@@ -2,14 +2,14 @@ import type { Outgoing } from './transport.js';
 
 const UTF8 = new TextEncoder();
 
-/** Lower-case hex of HMAC-SHA256. */
+/** Returns the HMAC-SHA256 in lower-case hex. */
 export async function hmacHex(secret: string, signed: Uint8Array<ArrayBuffer>): Promise<string> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const key = await crypto.subtle.importKey('raw', UTF8.encode(secret), algorithm, false, ['sign']);
   return hex(await crypto.subtle.sign('HMAC', key, signed));
 }
 
-/** Returns the text that a call signs: Unix seconds, method and path, each with LF, then the body as it is sent. */
+/** Returns the bytes that a call signs: Unix seconds, method and path, each with LF, then the sent body. */
 export function stringToSign(
   seconds: string,
   method: string,
@@ -28,7 +28,7 @@ export function signAddress(secret: string, address: string): Promise<string> {
   return hmacHex(secret, UTF8.encode(`withdraw_address=${address}`));
 }
 
-/** `signature_v2`: over the path and all other parameters of the query. */
+/** Returns `signature_v2`, which covers the path and all other parameters of the query. */
 export function signQuery(secret: string, path: string, query: URLSearchParams): Promise<string> {
   const pairs = [...query].filter(([name]) => name !== 'signature_v2');
   const encoded = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).sort(byBytes);
@@ -49,8 +49,8 @@ export async function signMerchantCall(
 }
 
 /**
- * Signs a call of the exchange API. The list is signed in its header. Any other call with an address gets
- * `signature_v2`, over its whole query.
+ * Signs a call of the exchange API. The list of orders has its signature in a header. Any other call with an
+ * address has `signature_v2`, which covers the whole query.
  */
 export async function signExchangeCall(
   { apiKey, secret }: { readonly apiKey: string; readonly secret?: string },
@@ -67,7 +67,7 @@ export async function signExchangeCall(
   return null;
 }
 
-/** Only letters, digits and `-._~` remain as they are. */
+/** Percent-encodes all characters except letters, digits and `-._~`. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

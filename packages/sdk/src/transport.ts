@@ -1,19 +1,19 @@
 import { apiError, ConnectionError, problemOf, ResponseTooLargeError, signatureHint } from './errors.js';
 
-/** The number of tries of a call and their total time. */
+/** The limits of the attempts of a call. */
 export interface RetryOptions {
-  /** Attempts in all; 6 unless given. */
+  /** The maximum of attempts; 6 by default. */
   readonly attempts?: number;
-  /** The time that one attempt has, in milliseconds; 30,000 unless given. */
+  /** The timeout of one attempt in milliseconds; 30,000 by default. */
   readonly timeoutMs?: number;
-  /** The longest that the client waits because of `Retry-After`, in milliseconds; 60,000 unless given. */
+  /** The longest `Retry-After` in milliseconds that the client waits for; 60,000 by default. */
   readonly maxWaitMs?: number;
-  /** The largest body of a response, in bytes; 33,554,432 unless given. A larger one is a `ResponseTooLargeError`. */
+  /** The maximum of a response body in bytes; 33,554,432 by default. Above: ResponseTooLargeError. */
   readonly maxResponseBytes?: number;
   readonly fetch?: typeof fetch;
 }
 
-/** Adds what authenticates an attempt, and returns the bytes that were signed; null where none were. */
+/** Adds the credentials to an attempt. Returns the signed bytes, or null if a 401 needs no hint. */
 export type Sign = (request: Outgoing) => Promise<Uint8Array | null>;
 
 export interface Outgoing {
@@ -24,13 +24,13 @@ export interface Outgoing {
 }
 
 const FIRST_WAIT_MS = 200;
-/** Statuses after which the write was not done, or a repeat under the same key gets the first response. */
+/** The statuses after which a repeat is safe: the write was not done, or the first response is repeated. */
 const RETRIED = new Set([429, 500, 502, 503, 504]);
 const IN_FLIGHT = /Idempotency-Key is in flight/;
 
 /**
- * A `fetch` that signs and retries. It repeats a write only under its Idempotency-Key, so that the service performs it
- * once. Rejects with an `ApiError` for a status from 400, and with a `ConnectionError` without a complete response.
+ * Returns a `fetch` that signs and retries. A repeated write has the same Idempotency-Key, so the service
+ * performs it once. Rejects with ApiError from status 400, with ConnectionError without a full response.
  */
 export function retryingFetch(sign: Sign, options: RetryOptions): (request: Request) => Promise<Response> {
   const { attempts = 6, timeoutMs = 30_000, maxWaitMs = 60_000, maxResponseBytes = 1 << 25 } = options;
@@ -98,7 +98,7 @@ async function exchange(
   }
 }
 
-/** Ends the connection of a response that is too large. */
+/** Reads the body. Ends the connection and throws ResponseTooLargeError above `maxBytes`. */
 async function readText(response: Response, maxBytes: number, call: string): Promise<string> {
   if (response.body === null) return '';
   const reader = response.body.getReader();
@@ -115,7 +115,7 @@ async function readText(response: Response, maxBytes: number, call: string): Pro
   return text + decoder.decode();
 }
 
-/** Returns the milliseconds before the next attempt; null where a repeat would get the same response. */
+/** Returns the milliseconds before the next attempt; null if a repeat is useless or the wait too long. */
 export function waitOf(response: Response, text: string, attempt: number, maxWaitMs: number): number | null {
   const isInFlight = response.status === 409 && IN_FLIGHT.test(text);
   if (!RETRIED.has(response.status) && !isInFlight) return null;
@@ -126,7 +126,7 @@ export function waitOf(response: Response, text: string, attempt: number, maxWai
   return demandedMs > maxWaitMs ? null : demandedMs + Math.random() * FIRST_WAIT_MS;
 }
 
-/** Returns a random delay in milliseconds, between half and all of a maximum that doubles with each attempt. */
+/** Returns a random delay in ms, between half and all of a maximum that doubles with each attempt. */
 function jittered(attempt: number): number {
   return FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
 }

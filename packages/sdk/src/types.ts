@@ -43,17 +43,16 @@ export type WebhookTestDelivery = Schemas['WebhookTestDelivery'];
 export interface Result<Data> {
   readonly data: Data;
   readonly status: number;
-  /** Header `Request-Id`: name it when you ask for help. */
+  /** The header `Request-Id`, by which support finds the request. */
   readonly requestId: string | null;
-  /** The first response to this Idempotency-Key, sent again (docs/contract.md 4.3): the write was not done twice. */
+  /** True for a repetition of the first response to this Idempotency-Key (docs/contract.md 4.3). */
   readonly replayed: boolean;
 }
 
 export interface WriteOptions {
   /**
-   * Your own id of this write, such as `invoice 42`. The Idempotency-Key is derived from it, so the same write after a
-   * crash gets the first response. A uuid is used as it is. Without it each call has a new key, which its retries
-   * share.
+   * Your own id of this write, such as `invoice 42`, from which the Idempotency-Key is derived. A repeat
+   * after a crash gets the first response. A UUID is used as it is. Without an id, each call has a new key.
    */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;

@@ -4,18 +4,18 @@ import type { WebhookEvent } from './types.js';
 
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The delivery is not one that the service sent with this secret, or it is more than five minutes old. Respond with 400. */
+/** The error for a delivery with a wrong signature, or of more than five minutes ago. Respond with 400. */
 export class WebhookError extends DisburseError {
   override name = 'WebhookError';
 }
 
 /**
- * The event of a delivery, once its signature is verified. `body` is the received text or bytes, never JSON that was
- * parsed and written again. `headers` are those of the request, as an object or `Headers`. `secret` is `whsec_...` of
- * the endpoint, or several during a rotation. An event may arrive more than once: receive each `id` once. Events of a
- * type that was added later than this client arrive too: a `switch` over `type` needs its `default`.
+ * Verifies the signature of a delivery and returns its event. Throws {@link WebhookError}. `body` is the
+ * received text or bytes, never JSON that was parsed and written again. `secret` is the `whsec_...` of the
+ * endpoint, or several during a rotation.
  *
- * Throws {@link WebhookError}.
+ * An event may arrive more than once: process each `id` once. A `switch` over `type` needs a `default`,
+ * because the service may have types that are newer than this client.
  */
 export function verifyWebhook(
   secret: string | readonly string[],

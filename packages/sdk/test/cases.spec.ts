@@ -27,7 +27,7 @@ describe('the SDK', () => {
     expect(await signQuery(each.secret, each.path, new URLSearchParams(each.query))).toBe(each.signature);
   });
 
-  it.each(CASES.own_ids)('derives the key of an own id: $name', async ({ id, method, path, key }) => {
+  it.each(CASES.own_ids)('derives the key from a caller id: $name', async ({ id, method, path, key }) => {
     expect(await idempotencyKeyOf(id, method, path)).toBe(key);
   });
 

@@ -12,7 +12,7 @@ const report = (transaction_hash: string): Promise<unknown> =>
   client.payouts.report({ user_id: 'u', payout: { amount: '1', transaction_hash } });
 
 it.each([DIGITS.slice(1), `0x${DIGITS}0`, `https://basescan.org/tx/0x${DIGITS}`, String({}), ''])(
-  'a report with %j is refused before it is sent',
+  'a payout report with the hash %j is refused before it is sent',
   async (hash) => {
     await expect(report(hash)).rejects.toThrow(TypeError);
   },
@@ -20,6 +20,6 @@ it.each([DIGITS.slice(1), `0x${DIGITS}0`, `https://basescan.org/tx/0x${DIGITS}`,
 
 const SENT = [DIGITS, `0X${DIGITS}`, ` 0x${DIGITS.toUpperCase()} `, `\u200e0x${DIGITS}\u2069`];
 
-it.each(SENT)('a report with %j is sent', async (hash) => {
+it.each(SENT)('a payout report with the hash %j is sent', async (hash) => {
   await expect(report(hash)).rejects.toThrow('no response');
 });

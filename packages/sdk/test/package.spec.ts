@@ -10,7 +10,7 @@ const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
 const run = promisify(execFile);
 
-it('the package resolves, with types, for every kind of resolution', async () => {
+it('the package resolves, with types, in every kind of module resolution', async () => {
   const folder = specFolder('packed');
   const env = { ...process.env, npm_config_cache: join(folder, 'cache'), npm_config_offline: 'true' };
   const packed = await run('npm', ['pack', '-s', PACKAGE], { cwd: folder, env });

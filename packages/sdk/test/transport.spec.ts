@@ -23,7 +23,7 @@ describe('a call', () => {
   const created = (): Response =>
     Response.json({ user: { id: 'u' } }, { status: 201, headers: { 'request-id': 'r' } });
 
-  it('is repeated under one key with the same body, each attempt with its own signature', async () => {
+  it('is repeated with the same idempotency key and the same body until it succeeds', async () => {
     const { client, sent } = clientOf([new TypeError('fetch failed'), response(503), created()]);
     const result = await client.users.create({ phone_number: '+15551230001' });
     expect(result).toMatchObject({
@@ -37,11 +37,11 @@ describe('a call', () => {
     expect(new Set(sent.map(({ body }) => body))).toEqual(new Set(['{"phone_number":"+15551230001"}']));
   });
 
-  it.each(['baseUrl', 'apiKey', 'privateKey'])('needs a %s and names an empty variable', (name) => {
+  it.each(['baseUrl', 'apiKey', 'privateKey'])('is impossible if %s is empty', (name) => {
     expect(() => clientOf([], { [name]: '' })).toThrow(new TypeError(`${name} is missing`));
   });
 
-  it('gets a new idempotency key, unless it has the same own id as an earlier call', async () => {
+  it('has a new idempotency key, unless the caller repeats the id of an earlier call', async () => {
     const { client, sent } = clientOf([created(), created(), created(), created()]);
     const body = { phone_number: '+15551230001' };
     for (const options of [undefined, undefined, { idempotencyKey: 'ü 1' }, { idempotencyKey: 'ü 1' }])
@@ -52,7 +52,7 @@ describe('a call', () => {
     for (const key of keys) expect(key).toMatch(/^"[0-9a-f-]{36}"$/);
   });
 
-  it('rejects with the cause when it never got a response', async () => {
+  it('rejects with the cause if it gets no response', async () => {
     const cut = new TypeError('fetch failed');
     const { client } = clientOf([cut], { attempts: 1 });
     await expect(client.users.get('u')).rejects.toMatchObject({ name: 'ConnectionError', cause: cut });
@@ -65,7 +65,7 @@ describe('a call', () => {
     expect(sent).toEqual([]);
   });
 
-  it.each([200, 503])('reads an endless %d response up to the size limit, once', async (status) => {
+  it.each([200, 503])('with an endless %d response reads it up to the size limit, once', async (status) => {
     let cancelled = 0;
     const endless = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(1000)),

@@ -22,7 +22,7 @@ const pair: Parser<readonly [name: string, value: string]> = (given) => {
 const pairs: Parser<readonly (readonly [group: string, role: string])[]> = (given) =>
   given.split(',').map((each) => pair(each));
 
-/** The settings of logins to the console and of their sessions (admin-api.md 5). */
+/** The settings of console logins and console sessions (admin-api.md 5). */
 export const accessConfig = defineConfig('access', {
   consoleReadOnly: setting(flag, false, 'whether every write of a session of the console is refused.'),
   consoleIdleSeconds: setting(

@@ -34,16 +34,16 @@ describe('the audit of the events of a merchant', () => {
   });
 
   it.each<[string, readonly DomainEvent[], string]>([
-    ['is registered twice', [registered, registered], 'The merchant is registered already'],
-    ['is reinstated without a suspension', [registered, reinstated], 'it does not follow'],
+    ['registers the merchant twice', [registered, registered], 'The merchant is registered already'],
+    ['reinstates without a suspension', [registered, reinstated], 'it does not follow'],
     [
       'sets a negative limit',
       [registered, event('limits_set', { requests_per_minute: -1, at })],
       'requests_per_minute must be from 1 to 1000000',
     ],
-    ['sets the pages that it has', [registered, embedding, embedding], 'it does not follow'],
+    ['sets the same embedding again', [registered, embedding, embedding], 'it does not follow'],
     [
-      'is in the stream of another',
+      'is in the stream of another merchant',
       [event('registered', { merchant_id: 'n', name: 'Shop', registered_at: at })],
       'its merchant_id is n, not that of its stream',
     ],
@@ -118,20 +118,20 @@ describe('the audit of the events of credentials', () => {
   });
 
   it.each<[string, readonly DomainEvent[], string]>([
-    ['is a third private key', [payouts('a'), payouts('b'), payouts('c')], '2 private keys are valid'],
-    ['ends twice', [payouts('a'), one('revoked', 'a'), one('revoked', 'a')], 'it does not follow'],
-    ['signs memos and demands no signature', [exchange('x', { demands_signing: false })], 'full is for keys'],
-    ['is a second secret that replaces none', [exchange('x'), exchange('y')], 'its key_id is'],
+    ['issues a third private key', [payouts('a'), payouts('b'), payouts('c')], '2 private keys are valid'],
+    ['revokes a key twice', [payouts('a'), one('revoked', 'a'), one('revoked', 'a')], 'it does not follow'],
+    ['signs memos but demands no signature', [exchange('x', { demands_signing: false })], 'full is for keys'],
+    ['issues a second secret without a rotation', [exchange('x'), exchange('y')], 'its key_id is'],
     [
-      'has more than what it replaces',
+      'issues a replacement with additional scopes',
       [admin('a'), rolled('a', 'b'), admin('b', { scopes: ['payouts:read', 'users:write'] })],
       'its scopes is',
     ],
-    ['sets the page that it has', [exchange('x'), page, page], 'it does not follow'],
-    ['changes a key after its end', [exchange('x'), one('revoked', 'x'), page], 'The key is revoked'],
-    ['is rolled before it is approved', [pending, rolled('a', 'b')], 'The credential is pending'],
+    ['sets the same page again', [exchange('x'), page, page], 'it does not follow'],
+    ['changes a revoked key', [exchange('x'), one('revoked', 'x'), page], 'The key is revoked'],
+    ['replaces a key before its approval', [pending, rolled('a', 'b')], 'The credential is pending'],
     [
-      'is in the stream of another',
+      'is in the stream of another owner',
       [admin('a', { owner_id: 'n' })],
       'its owner_id is n, not that of its stream',
     ],

@@ -15,9 +15,9 @@ const PRODUCTION = {
 
 describe('the settings of the exchange provider', () => {
   it.each<[string, NodeJS.ProcessEnv]>([
-    ['none in production', PRODUCTION],
+    ['no provider in production', PRODUCTION],
     ['SideShift', { ...PRODUCTION, ...SIDESHIFT, EXCHANGE_PROVIDER: 'sideshift' }],
-    ['none any more, while SideShift is requested about its orders', { ...PRODUCTION, ...SIDESHIFT }],
+    ['only an account of SideShift, for its existing orders', { ...PRODUCTION, ...SIDESHIFT }],
     ['a local SideShift in the sandbox', { ...SIDESHIFT, SIDESHIFT_URL: 'http://127.0.0.1:1/api/v2' }],
   ])('accept %s', (_, env) => expect(readConfig(env)).toBeDefined());
 
@@ -28,14 +28,14 @@ describe('the settings of the exchange provider', () => {
       /PROVIDER must not be sandbox/,
     ],
     ['SideShift without an account', { EXCHANGE_PROVIDER: 'sideshift' }, /^SIDESHIFT_SECRET must be set/],
-    ['half an account', { SIDESHIFT_SECRET: 'a-private-key' }, /must be set together/],
+    ['a secret without an affiliate id', { SIDESHIFT_SECRET: 'a-private-key' }, /must be set together/],
     [
-      'another name',
+      'an unknown provider',
       { EXCHANGE_PROVIDER: 'Sideshift' },
       /^EXCHANGE_PROVIDER must be one of sandbox, sideshift/,
     ],
     [
-      'a secret over http',
+      'a secret that would be sent over http',
       { ...PRODUCTION, ...SIDESHIFT, SIDESHIFT_URL: 'http://a.example' },
       /must begin with https/,
     ],
@@ -45,7 +45,7 @@ describe('the settings of the exchange provider', () => {
     expect(() => readConfig({ SIDESHIFT_SECRET: 'my secret key' })).toThrow(/^(?!.*my secret)/));
 });
 
-it('every setting of the exchange whose name says secret, password, token or API key is marked as a secret', () => {
+it('an exchange setting is secret if and only if its name contains SECRET, PASSWORD, TOKEN or API_KEY', () => {
   for (const each of Object.values<Setting<unknown>>(exchangeConfig.settings))
     expect([each.name, /SECRET|PASSWORD|TOKEN|API_KEY/.test(each.name)]).toEqual([
       each.name,

@@ -58,7 +58,7 @@ describe('the webhooks of an order', () => {
       ],
     ]));
 
-  it('contain the reason when it fails, followed by order.refundable if there is money to refund', () => {
+  it('contain the reason when the order fails; order.refundable follows if money is refundable', () => {
     const failure = (amount_refundable: string, reason: string) => [
       'order.failed',
       { status: 'failed', amount_refundable, reason },
@@ -74,7 +74,7 @@ describe('the webhooks of an order', () => {
     ).toEqual([failure('7', 'no_liquidity'), refundable('failed', '7', 'failed')]);
   });
 
-  it('contain the rest when a deposit exceeds the maximum of the pair; a smaller deposit sends nothing', () => {
+  it('contain the amount above the maximum of the pair; a deposit below the maximum sends no webhook', () => {
     const more = received(deposit('a', '1060.5'));
     expect(sentAfter(created, more, processing('1000', '5', '60.5'))).toEqual([
       refundable('processing', '60.5', 'above_maximum'),
@@ -83,7 +83,7 @@ describe('the webhooks of an order', () => {
     expect(sentAfter(created, lateOne, exact, processing('100', '0.5'))).toEqual([]);
   });
 
-  it('contain its insufficient deposits when it is cancelled', () => {
+  it('contain the amount of insufficient deposits when the order is cancelled', () => {
     const withPart = event('cancelled', { refundable: '40' });
     expect(sentAfter(created, part, withPart)).toEqual([refundable('cancelled', '40', 'cancelled')]);
     expect(sentAfter(created, cancelled)).toEqual([]);
@@ -104,7 +104,7 @@ describe('the webhooks of an order', () => {
       sentAfter(...exchanged, completed(), missing(deposit('a', '100')), late(deposit('a2', '100'))),
     ).toEqual([]));
 
-  it('contain each refund, by the provider or an operator, with the remaining amount', () => {
+  it('contain each refund by the provider or an operator, and the amount that is still refundable', () => {
     expect(sentAfter(created, part, refunded('40'))).toEqual([
       [
         'order.refunded',
@@ -162,7 +162,7 @@ describe('an order event that sends a webhook', () => {
     ['key_id', 'k2', 'its key_id is "k2", expected "k1"'],
     ['status', 'completed', 'its status is "completed", expected "expired"'],
     ['amount_refundable', '8', 'its amount_refundable is "8", expected "7"'],
-  ])('breaks a rule of the audit if its %s differs from that of its order', (name, value, rule) => {
+  ])('breaks an audit rule if its %s differs from that of the order', (name, value, rule) => {
     const events = historyOf(created, expired, lateOne);
     const { type, data } = events[2]!;
     const changed = { type, data: { ...data, [name]: value } } as OrderEvent;

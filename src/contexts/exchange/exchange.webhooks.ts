@@ -57,7 +57,7 @@ const refunded = {
   data: OrderRefundedData,
 };
 
-/** Publishes the order's state after the event with the members of `more`, or nothing if it is null. */
+/** Returns the publication of the order's state and the members of `more`, unless `more` returns null. */
 function publish<Type extends PublishedEventType>(
   description: WebhookDescription,
   more: (data: OrderEventOf<Type>['data']) => object | null,
@@ -71,7 +71,7 @@ function publish<Type extends PublishedEventType>(
   });
 }
 
-/** Publishes a refundable amount other than 0, unless `isSent` returns false. The same amount may repeat. */
+/** Returns the publication of a refundable amount. Nothing is sent for 0 or if `isSent` returns false. */
 function refundable<Type extends PublishedEventType>(
   cause: Cause,
   isSent: (data: OrderEventOf<Type>['data']) => boolean = () => true,
@@ -82,7 +82,7 @@ function refundable<Type extends PublishedEventType>(
   );
 }
 
-/** The webhooks of orders (contract.md 13.9). A late outcome changes no order, so it sends none. */
+/** The webhooks by order event (contract.md 13.9). Late outcomes change no order and send no webhook. */
 export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publication[]>> = {
   'order.cancelled.v1': [refundable('cancelled')],
   'order.processing_started.v1': [

@@ -63,11 +63,11 @@ describe('settings of the onboarding providers', () => {
     ],
     [{ ...XPUB, ONBOARDING_WALLET_XPUB: 'xpub123' }, 'must be an extended public key (BIP 32)'],
     [{ ONBOARDING_SMS: 'pigeons' }, 'ONBOARDING_SMS must be one of twilio, none'],
-  ])('stop the boot if they are incomplete: %#', (env, sentence) => {
+  ])('stop the boot with a message if they are incomplete or malformed: case %#', (env, sentence) => {
     expect(() => read(env)).toThrow(sentence);
   });
 
-  it('refuse an extended private key with the reason and without quoting it', () => {
+  it('refuse an extended private key with a reason that does not quote the key', () => {
     const env = { ...XPUB, ONBOARDING_WALLET_XPUB: NODE.extendedKey };
     expect(() => read(env)).toThrow(/This one is private: it can spend from every wallet/);
     expect(() => read(env)).not.toThrow(NODE.extendedKey);

@@ -202,7 +202,7 @@ function extendedPublicKey(text: string): string {
 
 const REQUIRED = ['line1', 'city', 'postal_code', 'country'] as const;
 const OPTIONAL = ['line2', 'state'] as const;
-/** `country` is ISO 3166-1 alpha-2. */
+/** The billing address of cards. `country` is ISO 3166-1 alpha-2. */
 export type BillingAddress = Readonly<
   Record<(typeof REQUIRED)[number], string> & Partial<Record<(typeof OPTIONAL)[number], string>>
 >;

@@ -14,6 +14,7 @@ import { Receipts, ReceiptsCheck } from './verification/receipts.store.js';
 import { VERIFICATION_WORK_LIST, VerificationQueue } from './verification/verification-queue.store.js';
 import { VerificationProcessor } from './verification/verification.processor.js';
 import { JsonRpcChain } from './verification/json-rpc-chain.adapter.js';
+import { DeactivationsProcessor } from './deactivation/deactivations.processor.js';
 import { Deactivations } from './deactivation/deactivations.store.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { AdminPayoutsController } from './payouts/admin-payouts.controller.js';
@@ -56,6 +57,7 @@ class ChainModule {}
     OverduePayouts,
     PayoutChecks,
     Deactivations,
+    DeactivationsProcessor,
   ],
 })
 class PayoutsModule implements OnModuleInit {
@@ -65,7 +67,7 @@ class PayoutsModule implements OnModuleInit {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  /** Ends the boot of a process with a role if the token is wrong. Without a node the check is deferred. */
+  /** Throws ConfigError in a process with a role if USDC_ADDRESS is wrong. Without a node, reads check it. */
   async onModuleInit(): Promise<void> {
     this.health.register({ name: 'chain', check: () => this.chain.ping() });
     if (this.config.roles.length === 0) return;

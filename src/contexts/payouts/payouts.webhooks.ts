@@ -33,7 +33,7 @@ function content(facts: PayoutFacts, occurredAt: string, detail: object): Webhoo
   return { occurredAt, fields, text: ['custom_metadata', custom_metadata] };
 }
 
-/** The publications of payouts (contract.md 13.5). */
+/** The webhook publications of payouts, by type of event (contract.md 13.5). */
 export const PAYOUT_PUBLISHES: Readonly<Record<string, Publication>> = {
   [PAYOUT_RECEIVED]: publication<PayoutReceived>(
     { type: 'payout.received', when: 'The transfer of a payout is verified.', data: PayoutReceivedData },

@@ -43,7 +43,7 @@ export const trackingConfig = defineConfig('tracking', {
 
 export type TrackingConfig = ReturnType<typeof trackingConfig>;
 
-/** Requires HTTPS in production, because each request body contains the API key. */
+/** Throws ConfigError for plain HTTP in production, because each request body contains the API key. */
 export function checkTrackingSettings({ mode, amplitudeApiKey, amplitudeUrl }: TrackingConfig): void {
   if (mode === 'production' && amplitudeApiKey !== null && !amplitudeUrl.startsWith('https://'))
     throw new ConfigError('AMPLITUDE_URL must begin with https:// in production.');

@@ -24,14 +24,14 @@ async function observed(over: Partial<typeof delivery>): Promise<number[]> {
 
 it.each<[string, Partial<typeof delivery>, number[]]>([
   ['since the event', {}, [4, 1]],
-  ['since it was created, where the body has no time', { body: '{}' }, [3, 1]],
-  ['since the event, after it could not be sent for a while', { due_at: ago(500) }, [4, 1]],
+  ['since the creation of the delivery if its body has no time', { body: '{}' }, [3, 1]],
+  ['since the event, even if the delivery was postponed briefly', { due_at: ago(500) }, [4, 1]],
   [
-    'since it was due, after its merchant was suspended',
+    'since the delivery was due if its merchant was suspended',
     { created_at: ago(400_000), due_at: ago(2000), body: body.replace(occurred, ago(400_000).toISOString()) },
     [2, 1],
   ],
-  ['not at all for a later attempt', { attempts: 1 }, [0, 0]],
+  ['only once, not for a later attempt', { attempts: 1 }, [0, 0]],
 ])('the delay of a first attempt is measured %s', async (_, over, expected) => {
   expect(await observed(over)).toEqual(expected);
 });

@@ -32,7 +32,7 @@ export const endpointsDisabled = new Counter({
   registers,
 });
 
-/** Observes the delay since the event, or since `due_at` for a suspended or recovered delivery. */
+/** Observes the delay of a first attempt: since the event, or `due_at` after a suspension or recovery. */
 export function observeFirstAttempt(
   { attempts, body, created_at, due_at }: Pick<DeliveryClaim, 'attempts' | 'body' | 'created_at' | 'due_at'>,
   startedAt: Date,

@@ -62,7 +62,7 @@ describe('the boot', () => {
       'the subscription birds.flights is registered twice',
     ));
 
-  it('refuses a published type without a mapper and a mapper for a type outside the catalogue', () => {
+  it('refuses a published type without a mapper, and a mapper whose type is not in the catalogue', () => {
     const without = ALL_CONTEXTS.map((each) => (each.name === 'payouts' ? { ...each, publishes: {} } : each));
     expect(() => publishedBy(without)).toThrow(
       'the published type payout.received has no mapper: no context publishes it',

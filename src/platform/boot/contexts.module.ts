@@ -35,7 +35,7 @@ export class ContextsModule implements OnModuleInit {
   }
 }
 
-/** Fails the boot for a missing registration, before its first use. `declared` are all subscription names. */
+/** Throws at boot for a missing registration. `declared` has the names of all declared subscriptions. */
 export function checkBoot(
   contexts: readonly Context[],
   events: Pick<EventCodec, 'knows'>,

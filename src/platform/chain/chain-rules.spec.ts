@@ -12,7 +12,7 @@ describe('the required finality of a transfer', () => {
     [137, 'finalized'],
     [31337, 1],
     [99_999, 'safe'],
-  ])('is the default of chain %i: %s', (chainId, finality) =>
+  ])('on chain %i is %s by default', (chainId, finality) =>
     expect(chainRules({ ...chainConfig({}), chainId }).finality).toBe(finality),
   );
 

@@ -205,7 +205,7 @@ class Slots {
   }
 }
 
-/** Returns null for a body of more than `maxBytes`. */
+/** Reads the body as text; null if it has more than `maxBytes`. */
 async function readCapped(body: Readable, maxBytes: number): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;

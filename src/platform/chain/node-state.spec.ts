@@ -54,9 +54,9 @@ describe('the final head of a chain', () => {
           ? { error: { code: -32602, message: 'hex string without 0x prefix' } }
           : undefined,
     ],
-    ['null, as nodes do before they know of one', block('safe', () => null)],
+    ['null, as nodes do before their first safe block', block('safe', () => null)],
     ['something that is no block', block('safe', () => ({}))],
-  ])('is unknown, and the node not ready, if the node responds with %s', async (_name, tampering) => {
+  ])('is unavailable if the response for the safe block is %s', async (_name, tampering) => {
     setup.node.tamper(tampering);
     const why = 'the node has no safe block, which PAYOUT_FINALITY requires';
     await expect(heads('safe')).rejects.toThrow(new ChainUnavailable(why));

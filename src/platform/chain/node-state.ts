@@ -4,7 +4,7 @@ import type { ChainRules } from './chain-rules.js';
 import type { JsonRpcNode, RpcCall } from './json-rpc-node.js';
 import { isKind, type RpcResponse } from './rpc-responses.js';
 
-/** The limit is low, because blocks contain the hashes of their transactions. */
+/** The maximum of blocks per request. It is low, because blocks contain the hashes of their transactions. */
 const BLOCKS_PER_BATCH = 10;
 
 const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
@@ -19,8 +19,8 @@ export interface ChainHeads {
 }
 
 /**
- * Throws ChainUnavailable for another chain, an old newest block or a missing final block. `eth_syncing` is
- * not used: providers lack it, and synced nodes report it for days while they build indexes.
+ * Reads the newest and the final block. Throws ChainUnavailable for another chain or an old or missing block.
+ * `eth_syncing` is not used: providers lack it, and synced nodes report it for days during indexing.
  */
 export async function chainHeads(node: JsonRpcNode, rules: NodeRules, clock: Clock): Promise<ChainHeads> {
   const { finality, maxHeadAgeSeconds } = rules;
@@ -66,7 +66,7 @@ export async function blocksAt(
   return blocks;
 }
 
-/** Throws NodeLimited for a rate limit, and ChainUnavailable for another refusal. */
+/** Returns the result. Throws NodeLimited for a rate limit, and ChainUnavailable for another refusal. */
 export function rpcResult(response: RpcResponse): unknown {
   if ('result' in response) return response.result;
   const { kind, message } = response.refused;

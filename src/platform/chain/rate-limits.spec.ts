@@ -66,7 +66,7 @@ describe('an error of a node provider', () => {
     expect([isRateLimit(error), isAlike([error, error])]).toEqual([false, false]);
   });
 
-  it('counts as a common error if each of several calls has it and it describes none of them', () => {
+  it('concerns the node and not a call if each of several calls fails with the same unknown error', () => {
     const busy = { code: -32099, message: 'rabbit hole is full' };
     expect([isAlike([busy, busy]), isAlike([busy])]).toEqual([true, false]);
     expect(isAlike([busy, { ...busy, code: -32098 }])).toBe(false);
@@ -128,34 +128,34 @@ describe('a batch of 100 calls', () => {
   });
 
   it.each<[string, number, Respond]>([
-    ['each item of which is over the rate limit', 1, eachWith({ code: -32016, message: 'over rate limit' })],
+    ['whose calls are all over the rate limit', 1, eachWith({ code: -32016, message: 'over rate limit' })],
     [
-      'each item of which has one unknown error',
+      'whose calls all fail with one unknown error',
       1,
       eachWith({ code: -32099, message: 'rabbit hole is full' }),
     ],
     [
-      'with one error in its place',
+      'whose response is a single error',
       1,
       () => ({ body: { id: null, error: { code: -32029, message: 'limit' } } }),
     ],
-    ['with an error that is a text in its place', 1, () => ({ body: { error: 'rate limit exceeded' } })],
-    ['with status 429', 1, () => ({ status: 429, body: '' })],
-    ['with status 400 and a sentence', 1, () => ({ status: 400, body: 'Too Many Requests' })],
+    ['whose response is an error as a text', 1, () => ({ body: { error: 'rate limit exceeded' } })],
+    ['whose response has status 429', 1, () => ({ status: 429, body: '' })],
+    ['whose response has status 400 and a text', 1, () => ({ status: 400, body: 'Too Many Requests' })],
     [
-      'with status 403 and a sentence',
+      'whose response has status 403 and an error',
       1,
       () => ({ status: 403, body: { error: { code: -32600, message: 'Monthly capacity limit exceeded' } } }),
     ],
-    ['with a page', 1, () => ({ body: '<html>You are being rate limited</html>' })],
-    ['with status 500, as one call alone', 2, () => ({ status: 500, body: '' })],
+    ['whose response is an HTML page', 1, () => ({ body: '<html>You are being rate limited</html>' })],
+    ['whose response has status 500, also for one call', 2, () => ({ status: 500, body: '' })],
     [
-      'with a page of another kind, as one call alone',
+      'whose response is another page, also for one call',
       2,
       () => ({ body: '<html>Checking your browser</html>' }),
     ],
   ])(
-    '%s counts as limited after %i requests, and the node gets no more at once',
+    '%s counts as limited after %i requests, and the node gets no request during the backoff',
     async (_name, requests, respond) => {
       expect(new Set(await ask(respond))).toEqual(new Set(['limited']));
       await node.ask(calls);
@@ -164,7 +164,7 @@ describe('a batch of 100 calls', () => {
     },
   );
 
-  it('is sent again after the pause', async () => {
+  it('is sent again after the backoff', async () => {
     let limited = true;
     const respond: Respond = (some) =>
       limited ? eachWith({ code: -32016, message: 'over rate limit' })(some) : { body: some.map(result) };
@@ -179,7 +179,7 @@ describe('a batch of 100 calls', () => {
     expect(provider.batches).toEqual([100, 100]);
   });
 
-  it('sends the rejected calls again later if the node accepts a part', async () => {
+  it('is repeated later only for the rejected calls if the node accepts the others', async () => {
     const respond: Respond = (some) => ({
       body: some.map((call, n) =>
         n < 50 ? result(call) : { id: call.id, error: { code: 429, message: 'requests per second' } },
@@ -189,7 +189,7 @@ describe('a batch of 100 calls', () => {
     expect(provider.batches).toEqual([100, 50]);
   });
 
-  it('finds the single call that makes the whole batch fail', async () => {
+  it('is split to find the single call that makes the whole batch fail', async () => {
     const respond: Respond = (some) =>
       some.some(({ params }) => params[0] === 7) ? { status: 500, body: '' } : { body: some.map(result) };
     let kinds: readonly string[] = [];
@@ -201,7 +201,7 @@ describe('a batch of 100 calls', () => {
     expect(kinds.flatMap((kind, n) => (kind === 'result' ? [] : [n]))).toEqual([7]);
   });
 
-  it('is split as before if the errors concern the calls', async () => {
+  it('is split into single calls if the errors concern the calls', async () => {
     const kinds = await ask(eachWith({ code: -32008, message: 'response too large' }));
     expect(new Set(kinds)).toEqual(new Set(['error']));
     expect(provider.batches.at(-1)).toBe(1);

@@ -18,7 +18,7 @@ export interface CliContext {
   boot(): Promise<INestApplicationContext>;
 }
 
-/** Adds commands to a program. Several contexts may add to one. */
+/** Adds commands to a program. Several contexts may add commands to the same program. */
 export type CliCommand = (program: Command, cli: CliContext) => void;
 
 /** The output of an action: lines for people, and the object for `--json`. */

@@ -16,7 +16,7 @@ describe('the output of operator programs', () => {
     expect(JSON.parse(printable(JSON.stringify(json, null, 2)))).toEqual(json);
   });
 
-  it('is escaped in every program', async () => {
+  it('is escaped when npm run audit -- verify prints the type of an event', async () => {
     const db = await testDatabase();
     const store = new PostgresEventStore(db.pool);
     const event = { id: newId(), type: 'user.renamed.v1\u001b[1A', data: {}, metadata: {} };

@@ -2,15 +2,15 @@ import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import type { CliContext } from './cli-context.js';
 
-/** The exit code for findings. */
+/** The exit code of a check that found errors. */
 export const EXIT_WRONG = 2;
-/** The exit code without findings, where not everything could be checked. */
+/** The exit code of a check that found no errors, but could not check everything. */
 export const EXIT_INCOMPLETE = 1;
 
 /** Control characters and marks of text direction, which a terminal would obey in stored text. */
 const STEERING = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Writes steering characters as JSON escapes, which keep the value of JSON. Line breaks and tabs stay. */
+/** Replaces steering characters by JSON escapes, so that JSON keeps its value. Line breaks and tabs stay. */
 export function printable(text: string): string {
   return text.replaceAll(STEERING, (each) => (each === '\n' || each === '\t' ? each : escaped(each)));
 }
@@ -52,7 +52,7 @@ export function printTable(
   return rows.flatMap((row) => ['', ...columns(Object.entries(row).filter(([, text]) => text !== ''))]);
 }
 
-/** `1 payout`, `2 payouts`. */
+/** Returns the count with its noun, such as `1 payout` or `2 payouts`. */
 export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -97,7 +97,7 @@ class LetEventTypePassHandler implements OperationHandler<LetEventTypePass> {
   }
 }
 
-/** The subject is the master key of the process that got the request. */
+/** Retires former master keys. The subject is the master key of the process that received the request. */
 @Operation({ ...SYSTEM, name: 'master_key.retire_former', subject: 'master_key', secondPerson: 'before' })
 export class RetireFormerMasterKey extends OperatorCommand<
   EmptyParameters,

@@ -24,7 +24,7 @@ function read(name: string, rule: Rule, text: string): string {
   return value as string;
 }
 
-/** Returns the Write of a command, and the operations that it requested. Throws `validation_failed`. */
+/** Returns `write` and the operations it requested. Throws `validation_failed` for a bad reason or ticket. */
 export function createWriter(command: Command, context: INestApplicationContext) {
   const given = command.opts<{ reason?: string; ticket?: string }>();
   const reason = read('reason', reasonRule, given.reason ?? '');
@@ -42,14 +42,14 @@ export function createWriter(command: Command, context: INestApplicationContext)
   return { write: write as Write, requested };
 }
 
-/** Adds the options that createWriter reads. */
+/** Adds the options `--reason` and `--ticket`, which createWriter reads. */
 export function withReason(command: Command): Command {
   return command
     .requiredOption('--reason <text>', 'why, in 3 to 500 characters; it is kept for ever: no personal data')
     .option('--ticket <text>', 'the ticket that it belongs to');
 }
 
-/** Adds `--reason`, `--ticket` and an action, which requests its change by `write`. */
+/** Adds `--reason`, `--ticket` and an action that changes data through `write`. */
 export function writes(
   command: Command,
   cli: CliContext,

@@ -29,10 +29,10 @@ export function cidrs(text: string): string {
   return text;
 }
 
-/** The names of ranges that Fastify accepts as well. */
+/** The names that Fastify accepts in place of address ranges. */
 const NAMED_RANGES = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** The parser of a list of proxies: addresses, ranges of any width, and the names of private ones. */
+/** Checks a list of proxies: addresses, ranges of any width and names of ranges. Returns it unchanged. */
 export function proxies(text: string): string {
   const all = text.split(',').map((each) => each.trim());
   const isKnown = (each: string): boolean =>

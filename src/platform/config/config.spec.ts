@@ -21,7 +21,7 @@ describe('the configuration', () => {
     ]);
   });
 
-  it('reads an empty text as not set', () => {
+  it('treats an empty text as a setting that is not set', () => {
     expect(readConfig({ PORT: ' ', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: null });
   });
 
@@ -42,12 +42,12 @@ describe('the configuration', () => {
     ['REQUIRE_HTTPS', 'yes'],
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '10.0.0.0/33'],
-  ])('names %s when it is %s and says what the setting is for', (name, value) => {
+  ])('fails with the name and the purpose of %s if its value is %s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be .+\\. ${name}: .+\\.$`));
   });
 
-  it('names the allowed values of a list', () => {
+  it('fails with the allowed values if a list has another value', () => {
     expect(() => readConfig({ ROLES: 'api,cook' })).toThrow(
       'ROLES must be a comma-separated list of api, worker, widget, admin, portal, not "api,cook". ROLES: what this process does.',
     );
@@ -74,7 +74,7 @@ describe('the configuration', () => {
     expect(readConfig({ ...withoutMode, MODE: 'sandbox' })).toMatchObject({ mode: 'sandbox' });
   });
 
-  it('refuses a span of failures that is longer than their window', () => {
+  it('refuses a WEBHOOK_DISABLE_SPAN_SECONDS above WEBHOOK_DISABLE_WINDOW_SECONDS', () => {
     const of = (span: string, window: string) => () =>
       readConfig({ WEBHOOK_DISABLE_SPAN_SECONDS: span, WEBHOOK_DISABLE_WINDOW_SECONDS: window });
     expect(of('601', '600')).toThrow(ConfigError);
@@ -85,7 +85,7 @@ describe('the configuration', () => {
     expect(() => readConfig({ WEBHOOK_DISABLE_WINDOW_SECONDS: '60' })).toThrow(ConfigError);
   });
 
-  it('never quotes a wrong secret', () => {
+  it('never quotes the value of an invalid secret', () => {
     expect(() => readConfig({ MASTER_KEY: 'hunter2' })).toThrow(/^MASTER_KEY must be 64 hexadecimal digits/);
     expect(() => readConfig({ MASTER_KEY: 'hunter2' })).not.toThrow(/hunter2/);
   });

@@ -21,7 +21,7 @@ import {
 
 export { processConfig, type ProcessConfig } from './settings.js';
 
-/** The finality of a block: the chain's block tag, or the confirmations including the block itself. */
+/** The finality of a block: a block tag of the chain, or the number of confirmations, this block included. */
 export type Finality = 'safe' | 'finalized' | number;
 
 const finality: Parser<Finality> = (text) => {
@@ -125,7 +125,7 @@ export const sealingConfig = defineConfig('sealing', {
 
 export type SealingConfig = ReturnType<typeof sealingConfig>;
 
-/** The chain of payouts and deposits, and the conditions under which one is received or expired. */
+/** The chain of payouts and deposits, and when a payout counts as received or expired. */
 export const chainConfig = defineConfig('chain', {
   chainRpcUrl: optional(
     urls('http', 'https'),
@@ -187,7 +187,7 @@ export const PLATFORM_PARTS = [
   telemetryConfig,
 ];
 
-/** Reads the settings of all parts into one object. A class gets it injected as the type of its part. */
+/** Reads the settings of all parts into one object. A class injects the object as the type of its part. */
 export function readParts(parts: readonly ConfigPart[], env: NodeJS.ProcessEnv): object {
   const names = parts.flatMap(({ settings }) => Object.values(settings).map(({ name }) => name));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -211,7 +211,7 @@ export function listenerUrl(host: string, port: number): string {
   return `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}`;
 }
 
-/** Returns a notice for the log where no proxy is trusted although one ends TLS, or null. */
+/** Returns a notice for the log if no proxy is trusted although a proxy has to end TLS, or null. */
 export function proxyNotice(config: HttpConfig): string | null {
   if (config.trustProxy !== null || config.roles.every((role) => role === 'worker')) return null;
   if (config.requireHttps)

@@ -8,9 +8,9 @@ interface Rule<T> {
   readonly fallback: T;
   readonly help: string;
   readonly inProduction?: T;
-  /** True where documentation and errors omit the value. */
+  /** True if documentation and errors must omit the value. */
   readonly secret?: boolean;
-  /** True where production has no default. */
+  /** True if production has no default. */
   readonly needed?: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface ConfigPart<C extends object = object> {
   readonly settings: Settings;
 }
 
-/** The settings of the process, which every part includes. */
+/** The settings of the process, which every ConfigPart includes. */
 const PROCESS = {
   mode: setting(
     anyOf('sandbox', 'production'),
@@ -158,7 +158,7 @@ export function url(...schemes: readonly string[]): Parser<string> {
   };
 }
 
-/** The parser of URLs separated by commas, which keeps the text; urlsIn splits it. */
+/** Returns a parser that checks comma-separated URLs and returns the text unchanged; urlsIn splits it. */
 export function urls(...schemes: readonly string[]): Parser<string> {
   return (text) => {
     for (const each of urlsIn(text)) url(...schemes)(each);

@@ -12,7 +12,7 @@ export function quoted(value: string): string {
   return JSON.stringify(value.length > MAX_QUOTED ? `${value.slice(0, MAX_QUOTED)}...` : value);
 }
 
-/** The first or the last point in time of a list. */
+/** The first or the last time in a filter of a list. */
 export interface DatePoint {
   readonly at: Date;
   /** The first instant after the point, or after its day for a date without a time. */
@@ -22,7 +22,7 @@ export interface DatePoint {
 /** The upper bound, because PostgreSQL and JavaScript write only four-digit years alike. */
 const LATEST = Date.UTC(9999, 0, 1);
 
-/** A date for a whole day in UTC, or a date and time (contract.md 24.2). */
+/** The rule for a date, which means its whole day in UTC, or a date and time (contract.md 24.2). */
 export const datePoint: Rule = text(
   { anyOf: [{ format: 'date' }, { format: 'date-time' }], examples: ['2026-01-31', '2026-01-31T12:00:00Z'] },
   (value) => {

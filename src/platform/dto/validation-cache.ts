@@ -1,7 +1,7 @@
 import { getMetadataStorage } from 'class-validator';
 
 /**
- * The rules of classes, each found once. Importing this file replaces class-validator's search of all classes
+ * The rules of each class, found once. Importing this file replaces class-validator's search of all classes
  * in each validation, the largest allocation of a report (ADR 111). The cache ignores options: no rule has
  * groups or is added after the boot.
  */

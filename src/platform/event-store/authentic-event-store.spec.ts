@@ -43,7 +43,7 @@ describe('an event store whose events have MACs', () => {
     return (value as readonly RecordedEvent[]).map(({ isForged }) => isForged);
   };
 
-  it('refuses a stream from which an event before the last one was deleted', async () => {
+  it('refuses to read a stream if an event before the last one was deleted', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     memory.events.splice(1, 1);
     await expect(store.readStream('thing-1')).rejects.toMatchObject({ code: 'unavailable' });
@@ -60,7 +60,7 @@ describe('an event store whose events have MACs', () => {
     ['another author', () => tamper({ metadata: { actor: 'operator', ...memory.events[1]!.metadata } })],
     ['no MAC', () => tamper({ metadata: {} })],
     ['the MAC of another event', () => tamper({ metadata: memory.events[0]!.metadata })],
-  ])('marks an event with %s and refuses its stream', async (_what, change) => {
+  ])('marks an event as forged if it has %s, and refuses to read its stream', async (_what, change) => {
     change();
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     expect(await forged()).toEqual([undefined, true, undefined]);
@@ -81,7 +81,7 @@ describe('an event store whose events have MACs', () => {
     });
   });
 
-  it('accepts a MAC by a key of the ring that this process has not read yet', async () => {
+  it('accepts the MAC of a key that was added to the ring after this process read the ring', async () => {
     const [former, next] = [randomBytes(32), randomBytes(32)];
     await new AuthenticEventStore(inner, new Sealer(next)).commit({
       appends: [{ stream: 'thing-3', events: [event(0)], expected: 'no_stream' }],
@@ -116,7 +116,7 @@ describe('the MAC of an event', () => {
   const { dataText, metadataText, ...written } = withMac(event, place.stream, place.revision, macs);
   const stored = { ...written, ...place, dataText: dataText!, metadataText: metadataText! };
 
-  it('is valid for the event as it was written, under its own key', () => {
+  it('is valid if the event is unchanged, and only under the key that created the MAC', () => {
     expect([hasValidMac(stored, macs), hasValidMac({ ...written, ...place }, macs)]).toEqual([true, true]);
     expect(hasValidMac(stored, new Sealer(randomBytes(32)))).toBe(false);
   });

@@ -42,7 +42,7 @@ export function hasValidMac(event: Macced, macs: Pick<Macs, 'isAuthentic'>): boo
   return macs.isAuthentic(EVENT, macText(event, dataText, others), match[2]);
 }
 
-/** Returns the events with an invalid MAC. Reads the key ring again before it reports any. */
+/** Returns the events whose MAC is invalid even after `refreshKeys` has read the newest keys. */
 export async function forgedEvents<E extends Macced>(
   events: readonly E[],
   macs: Pick<Macs, 'isAuthentic'>,
@@ -54,7 +54,7 @@ export async function forgedEvents<E extends Macced>(
   return suspects.filter((event) => !hasValidMac(event, macs));
 }
 
-/** The text that the MAC covers. Its parts contain no line feed, so that it is unambiguous. */
+/** The text that the MAC covers. The parts contain no line feed, so that the text is unambiguous. */
 function macText(
   { stream, revision, id, type }: Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type'>,
   dataText: string,
@@ -65,7 +65,7 @@ function macText(
 
 /**
  * An event store that adds MACs, which a writer without the master key cannot forge (ADR 152). `readStream`
- * throws for a forged or missing event. `readAll` marks a forged one, at which subscriptions halt.
+ * throws for a forged or missing event. `readAll` marks forged events, at which subscriptions halt.
  */
 export class AuthenticEventStore implements EventStore {
   readonly atomic: boolean;

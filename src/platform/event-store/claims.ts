@@ -19,7 +19,7 @@ export function claimStream(claim: Pick<Claim, 'category' | 'key'>): string {
   return `${claim.category}-${claim.key}`;
 }
 
-/** A stream that requests a claim. `established` is true if it has events other than fences. */
+/** A stream that requests a claim. `established` is true if the stream has events other than fences. */
 export interface Claimant {
   readonly stream: string;
   readonly established: boolean;
@@ -36,7 +36,7 @@ export function firstClaim(claim: Claim, { stream: owner, metadata }: Claimant):
  * On a store that is not atomic, a holder without events died, or is slow between its claim and its first
  * event. The claimant therefore appends a fence to the holder's stream. A slow holder then gets a conflict,
  * loads again and calls this function. It must append to the claim again, because another stream may have
- * acquired it.
+ * acquired the claim.
  *
  * A holder with an event of `freedBy` never requests the claim again, so a read before the append suffices.
  * If two streams then request the claim, one of them gets a conflict.
@@ -82,7 +82,7 @@ async function readClaim(
   return { owner: String(last.data['owner']), revision: last.revision };
 }
 
-/** Appends a fence to `holder`, so that its pending write conflicts. Returns false if it has events. */
+/** Appends a fence to `holder`, so that its pending write conflicts. Returns false if `holder` has events. */
 export async function fence(store: EventStore, holder: string, metadata: EventMetadata): Promise<boolean> {
   for (;;) {
     const events = await store.readStream(holder);

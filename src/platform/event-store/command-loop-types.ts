@@ -1,6 +1,6 @@
 import type { EventMetadata, StoredResponse, StreamAppend } from './port.js';
 
-/** A loaded aggregate. `revision` is null before its first event; `lastId` is the id of the last one. */
+/** A loaded aggregate. `revision` is null before the first event; `lastId` is the id of the last event. */
 export interface Loaded<State> {
   readonly state: State;
   readonly revision: number | null;
@@ -25,7 +25,7 @@ export interface ExecuteOptions<State> {
   readonly follows?: true;
   /** The claims that are acquired with the events, unless this aggregate holds them already. */
   readonly claims?: readonly Claim[];
-  /** The response, built from the new state. With a ticket, it is stored if the store can do so. */
+  /** The response, built from the new state. A store with `carriesResponses` stores it under the ticket. */
   readonly response?: {
     readonly ticket?: { response(status: number, body: string): StoredResponse | undefined };
     readonly status: number;
@@ -33,7 +33,7 @@ export interface ExecuteOptions<State> {
   };
   /**
    * Returns the revisions of other streams that the decision depends on, as appends without events. The
-   * commit checks them; a store that is not atomic checks them just before it.
+   * commit checks these revisions; a store that is not atomic checks them just before the commit.
    */
   readonly preconditions?: (attempt: number) => Promise<readonly StreamAppend[]>;
   /**

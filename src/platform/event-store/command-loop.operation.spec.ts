@@ -46,13 +46,13 @@ describe.each([true, false])('a change within an operation, on a store that is a
     ['the stream that it changes', { 'counter-one': 1 }, 'one'],
     ['a stream that should not exist yet', { 'counter-one': null }, 'one'],
     ['another stream of its subject', { 'counter-one': 1, 'counter-two': null }, 'two'],
-  ])('writes nothing at another revision of %s', async (_, expected, id) => {
+  ])('writes nothing if %s is not at the expected revision', async (_, expected, id) => {
     const head = await store.head();
     await expect(within(operation(expected), id)).rejects.toThrow(SubjectChanged);
     expect(await store.head()).toBe(head);
   });
 
-  it('writes nothing if the subject changes between its read and its write', async () => {
+  it('writes nothing if another request changes the subject between the read and the write', async () => {
     let interfered = false;
     // Another request is not within the operation.
     const other = AsyncResource.bind(() => loop.execute(counter, 'one', () => [add(5)]));

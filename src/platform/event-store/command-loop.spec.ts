@@ -35,7 +35,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     expect(later.map((event) => event.metadata)).toEqual([following, following, metadata]);
   });
 
-  it('returns the new state, the events, their position and the id of the last one', async () => {
+  it('returns the new state, the new events, their position and the id of the last event', async () => {
     await loop.execute(counter, 'one', () => [add(1), add(2)]);
     const executed = await loop.execute(counter, 'one', (state) => [add(state * 10)]);
     expect(executed).toMatchObject({ state: 33, events: [add(30)], position: '3' });
@@ -82,7 +82,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect(executed.state).toBe(1);
     });
 
-    it('decides again on the real state if the aggregate exists, even after a decision that threw or was empty', async () => {
+    it('decides again on the stored state if the first decision threw, was empty or met a conflict', async () => {
       await loop.execute(counter, 'one', () => [add(7)]);
       const again = await loop.execute(counter, 'one', (state) => [add(state)], { expectNew: true });
       expect(again.state).toBe(14);
@@ -95,7 +95,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  it('decides again while its preconditions do not hold, each time on their present values', async () => {
+  it('reads its preconditions again at each attempt, and is unavailable if they are never met', async () => {
     await loop.execute(counter, 'other', () => [add(1)]);
     const read: number[] = [];
     const execute = (expected: (attempt: number) => number): Promise<unknown> =>
@@ -130,7 +130,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect(await store.readStream('counter-one')).toHaveLength(2);
     });
 
-    it('does not take a stream for new if it begins with one of them', async () => {
+    it('does not treat a stream as new if its first event is of the newer version', async () => {
       await newer('counter-one', unknown);
       await expect(loop.loadForDisplay(counter, 'one')).rejects.toMatchObject(refusal);
       const assumed = loop.execute(counter, 'one', () => [add(1)], { expectNew: true });
@@ -138,7 +138,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect(await loop.loadForDisplay(counter, 'none')).toBe(0);
     });
 
-    it('is unavailable for a claim whose last event it does not know', async () => {
+    it('refuses a command as unavailable if it does not know the last event of the claim', async () => {
       await newer('phone-p', { ...unknown, type: 'claim.lent.v1' });
       const claiming = loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
       await expect(claiming).rejects.toMatchObject({ code: 'unavailable' });
@@ -146,7 +146,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  it('returns the response body and commits it with the events if the store supports it, even without events', async () => {
+  it('returns the response body and, if the store can, commits it even without events', async () => {
     const place = { scope: 'm', key: newId(), fingerprint: 'f' };
     const under = (key: string) => ({
       response: {
@@ -176,7 +176,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       await store.commit({ appends: [{ stream: 'phone-p', events, expected: 'no_stream' }] });
     };
 
-    it('takes a free claim, keeps its own, and is refused if another stream holds the claim', async () => {
+    it('acquires a free claim, keeps its own claim, and is refused a claim of another stream', async () => {
       await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
       await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
       const executing = loop.execute(counter, 'two', () => [add(1)], { claims: [phone('q'), phone('p')] });
@@ -186,7 +186,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       await loop.execute(counter, 'three', () => [add(1)], { claims: [phone('q')] });
     });
 
-    it('reads only one event of a claim that was taken 500 times', async () => {
+    it('reads fewer than 10 events for a claim that was acquired 500 times', async () => {
       await claimed('counter-dead', 500);
       let read = 0;
       const counted = overridden(store, {
@@ -210,7 +210,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect((await loop.execute(counter, 'dead', () => [add(1)])).state).toBe(1);
     });
 
-    it('leaves the claim to a slow owner who writes between its fencing and the takeover', async () => {
+    it('does not take over a claim whose slow owner writes between the fence and the takeover', async () => {
       await claimed('counter-slow');
       let comesBack: Promise<unknown> | null = null;
       const rival = overridden(store, {
@@ -231,7 +231,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect((await loop.load(counter, 'rival')).state).toBe(0);
     });
 
-    it('takes over a claim only from a holder with the event that frees it', async () => {
+    it('takes over an established claim only if its holder has the event that frees the claim', async () => {
       const freed = (key: string): Claim => ({ ...phone(key), freedBy: 'counter.added.v1' });
       await loop.execute(counter, 'one', () => [add(1)], { claims: [freed('p')] });
       const other = { ...freed('p'), freedBy: 'counter.closed.v1' };
@@ -246,7 +246,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
 
     it.each([false, true])(
-      'leaves the claim with one established owner, however rivals interleave and die (freed before: %s)',
+      'establishes at most one of three rivals, however they interleave and die (earlier holder: %s)',
       async (freed) => {
         // The former holder may end at any time of the race.
         const claim: Claim = { ...phone('p'), ...(freed ? { freedBy: 'counter.closed.v1' } : {}) };

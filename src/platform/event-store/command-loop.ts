@@ -30,10 +30,10 @@ const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions:
 /** An operator's operation while its change is written (ADR 176). */
 export interface CurrentOperation {
   readonly id: string;
-  /** The required revisions of the subject's streams that are not yet written; null for no stream. */
+  /** The required revision of each stream of the subject until its first write; null for no stream. */
   readonly expected: Map<string, number | null>;
   readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
-  /** The operation's stream, and the revision at which it is open. The first commit requires it. */
+  /** The operation's stream and its revision while the operation is open, which the first commit requires. */
   readonly own?: { readonly stream: string; readonly revision: number };
 }
 
@@ -57,11 +57,11 @@ export class SubjectChanged extends DomainError {
 
 interface Found<S> extends Loaded<S> {
   readonly established: boolean;
-  /** The error of a decision if this version cannot read an event of the stream. */
+  /** The error to throw before a decision if this version cannot read an event; null if it can read all. */
   readonly unknown: DomainError | null;
 }
 
-/** Loads, decides and appends, and repeats after a conflict. Unknown events fail the command (ADR 96). */
+/** Executes commands: load, decide, append, repeat after a conflict. Unknown events fail them (ADR 96). */
 @Injectable()
 export class CommandLoop {
   constructor(
@@ -70,7 +70,7 @@ export class CommandLoop {
     @Optional() private readonly snapshots?: Snapshots,
   ) {}
 
-  /** Throws DomainError `unavailable` for an event that this version cannot read. */
+  /** Loads the state. Throws DomainError `unavailable` for an event that this version cannot read. */
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Loaded<S>> {
     const found = await this.find(aggregate, id);
     if (found.unknown !== null) throw found.unknown;
@@ -85,8 +85,8 @@ export class CommandLoop {
   }
 
   /**
-   * Throws the errors of `decide`, ClaimHeld, AlreadyResponded, SubjectChanged, EventStoreUnavailable, or
-   * DomainError `unavailable` after too many conflicts.
+   * Executes a command. Throws the errors of `decide`, ClaimHeld, AlreadyResponded, SubjectChanged,
+   * EventStoreUnavailable, or DomainError `unavailable` after too many conflicts.
    */
   execute<S, E extends DomainEvent>(
     aggregate: Aggregate<S, E>,

@@ -67,7 +67,7 @@ const AS_STORED = { metadata: {}, recordedAt: new Date(0) };
 describe('the event codec', () => {
   const user = { user_id: 'u', phone_number: '+15550100', email: null, created_at: 'then' };
 
-  it('seals the personal fields of new events and opens those of stored ones', async () => {
+  it('seals the personal fields of new events and opens the sealed fields of stored events', async () => {
     const { codec } = setUp();
     const stored = await codec.encode('user-u', [event(CREATED.type, user)]);
     expect(stored[0]!.data).toEqual({ ...user, phone_number: expect.stringMatching(/^s1\./) });
@@ -87,7 +87,7 @@ describe('the event codec', () => {
     await expect(codec.decode(recorded('user-v', stored))).rejects.toThrow('belongs elsewhere');
   });
 
-  it('shows the fields of an erased person as null and stores none of them again', async () => {
+  it('reads the personal fields of an erased person as null, and writes them as null', async () => {
     const { codec, ring } = setUp();
     const stored = await codec.encode('user-u', [event(CREATED.type, user)]);
     ring.keys.delete('u');
@@ -98,7 +98,7 @@ describe('the event codec', () => {
     expect(later!.data).toEqual({ ...user, phone_number: null });
   });
 
-  it('upcasts old data, sealed or not, and recognises the new event name', async () => {
+  it('upcasts old events, sealed or not, and returns the current name of an old type', async () => {
     const { codec } = setUp({ type: 'user.called.v2' });
     const old = [
       event(RENAMED.type, { amount: '1', at: 'then' }),
@@ -123,7 +123,7 @@ describe('the event codec', () => {
     expect(ring.calls).toBe(0);
   });
 
-  it('refuses to store an unregistered event name and accepts one that is read', async () => {
+  it('refuses to write events of an unregistered type, and reads them unchanged', async () => {
     const { codec } = setUp();
     await expect(codec.encode('s-1', [event('stray.v1', {})])).rejects.toThrow('stray.v1 is not registered');
     const read = recorded('s-1', [event('stray.v1', { a: 1 })]);

@@ -67,7 +67,7 @@ export class EventCodec {
     return events.some(({ type }) => this.known(type).sealed !== undefined);
   }
 
-  /** Seals personal fields; those of an erased person become null. Throws for an unregistered type. */
+  /** Seals personal fields. Fields of an erased person become null. Throws for an unregistered type. */
   async encode(stream: string, events: readonly NewEvent[]): Promise<readonly NewEvent[]> {
     if (!this.seals(events)) return events;
     return Promise.all(

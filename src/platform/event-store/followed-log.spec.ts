@@ -34,7 +34,7 @@ describe('the log that a database belongs to', () => {
     await expect(log.verify()).rejects.toThrow('ends before the checkpoint of views.some');
   });
 
-  it('is not a former primary that ends before what this process has seen', async () => {
+  it('cannot be a former primary, which ends before the last position that this process read', async () => {
     const promoted = new InMemoryEventStore();
     const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
     await promoted.commit({ appends: [{ stream: 's-1', events, expected: 'no_stream' }] });
@@ -46,7 +46,7 @@ describe('the log that a database belongs to', () => {
     await expect(log.verify()).resolves.toBeUndefined();
   });
 
-  it('is not another log if checkpoints exist from before logs had names', async () => {
+  it('cannot be another log if checkpoints exist but no log was recorded yet', async () => {
     const checkpoints = new Checkpoints(old.database);
     await checkpoints.ensure(['views.some']);
     await checkpoints.advance('views.some', null, (await store.head())!);

@@ -15,7 +15,7 @@ export class FollowedLog {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** Records the log on first use. Throws ConfigError for another log, or for one that lacks events. */
+  /** Records the log on first use. Throws ConfigError for another log, or for a log that lacks events. */
   async verify(): Promise<void> {
     const found = await this.found();
     await this.requireFollowed(found);

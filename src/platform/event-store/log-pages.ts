@@ -1,7 +1,7 @@
 import { sleep } from '../jobs/backoff.js';
 import { comparePositions, type EventStore, type RecordedEvent } from './port.js';
 
-/** The size of a page, whose events are freed before the garbage collector promotes them. */
+/** The events of a page, few enough to be freed before the garbage collector promotes them. */
 const PAGE = 500;
 
 /** Yields the log in pages. The next page is read while the caller handles the current one. */

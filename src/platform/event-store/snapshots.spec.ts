@@ -88,7 +88,7 @@ describe('snapshots of streams', () => {
   /** The state of all events. */
   const whole = (aggregate = tally): Promise<object> => loop(undefined).load(aggregate, id);
 
-  it('are read by loads and commands instead of all but the last events', async () => {
+  it('are read by loads and commands, together with only the last events', async () => {
     await grow(1000);
     const expected = await whole();
     read = 0;
@@ -100,7 +100,7 @@ describe('snapshots of streams', () => {
     expect(await loop(undefined).load(tally, id)).toMatchObject({ state, revision: 1000 });
   });
 
-  it('always equal the state of all events, for any commands', async () => {
+  it('always equal the state folded from all events, after any commands', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 150 }), { maxLength: 6 }), async (sizes) => {
         id = newId();
@@ -113,7 +113,7 @@ describe('snapshots of streams', () => {
     );
   });
 
-  it('are ignored by code with other events or another state', async () => {
+  it('are ignored by code that folds other event types or another state', async () => {
     await grow(200);
     const doubled: typeof tally = {
       ...tally,
@@ -165,7 +165,7 @@ describe('snapshots of streams', () => {
     }
   });
 
-  it('contain personal data sealed with the key of the person and are erased with it', async () => {
+  it('seal personal data with the key of the person, and are not used once it is erased', async () => {
     const keys = new PersonalKeys(db.database, sealer);
     const kept = new Snapshots(db.database, sealer, keys);
     await grow(200);
@@ -179,7 +179,7 @@ describe('snapshots of streams', () => {
     expect(state).toEqual({ subject: id, name: null, changes: 200 });
   });
 
-  it('do not make a command fail if they cannot be read or written', async () => {
+  it('do not fail a command if they cannot be read or written', async () => {
     await db.pool.query('alter table event_store.snapshots rename to moved');
     try {
       await grow(250);
@@ -189,7 +189,7 @@ describe('snapshots of streams', () => {
     }
   });
 
-  it('are not taken of streams with events that this version does not know', async () => {
+  it('are not written for streams with events that this version does not know', async () => {
     await grow(50);
     const stray = { id: newId(), type: 'tally.unheard.v1', data: {}, metadata: {} };
     await store.commit({ appends: [{ stream: `tally-${id}`, events: [stray], expected: 49 }] });

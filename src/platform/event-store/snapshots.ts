@@ -92,7 +92,7 @@ export class Snapshots {
   }
 }
 
-/** The name of the code version that folds a stream. */
+/** Returns the name of the code that folds the stream: its version and a hash of its event types. */
 function toShape<S>({ version, events }: SnapshotShape<S>): string {
   return `${version}.${sha256([...events].sort().join()).toString('hex', 0, 8)}`;
 }

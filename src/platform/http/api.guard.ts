@@ -79,7 +79,7 @@ export function requireGuards(controllers: readonly Type[], apis: readonly ApiGu
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
-/** The KeyObjects of secrets, cached because creating them would double the cost of each check. */
+/** The cached KeyObject of each secret. Creating it each time would double the cost of a signature check. */
 const keys = new LRUCache<string, KeyObject>({
   ...upTo(10_000),
   memoMethod: (secret) => createSecretKey(secret, 'utf8'),
@@ -101,7 +101,7 @@ export function signerAmong(
   return secrets.map((secret) => timingSafeEqual(given, sign(secret, prefix, body))).lastIndexOf(true);
 }
 
-/** The digest of a body in the request log's string to sign (admin-api.md 3). */
+/** Returns the digest that replaces a body in the string to sign of the request log (admin-api.md 3). */
 export function bodyDigest(body: Buffer | string): string {
   const hash = createHash('sha256').update(body).digest('hex');
   return `sha256:${hash} (${Buffer.byteLength(body)} bytes)`;

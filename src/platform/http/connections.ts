@@ -25,7 +25,7 @@ export function toBacklog({ maxConnections }: HttpConfig): number {
   return Math.max(511, maxConnections);
 }
 
-/** The time without traffic after which a connection is closed. No handler runs as long. */
+/** The time without traffic after which a connection is closed. No handler runs that long. */
 export const IDLE_TIMEOUT_MS = 60_000;
 
 /** The most pipelined requests without a response on one connection. */
@@ -72,7 +72,7 @@ export class Listener {
     this.isDraining = true;
   }
 
-  /** Closes connections that sent nothing, which Node does not count idle. Browsers open some in advance. */
+  /** Closes unused connections, which browsers open in advance. Node does not count them as idle. */
   closeUnused(): void {
     for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
@@ -97,9 +97,9 @@ export class Listener {
   }
 }
 
-/** The constraint of routes on every listener. */
+/** The constraint of a route that every listener serves. */
 export const EVERY_LISTENER = '*';
-/** The constraint of routes that declare no listener. */
+/** The constraint of a route that declares no listener. Only the listener of the API serves the route. */
 export const API = 'api';
 
 /** The router constraint that restricts a route to the requests of one listener. */
@@ -160,11 +160,11 @@ export function refuseClientError(error: NodeJS.ErrnoException, socket: Socket):
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** The longest time in which the listener accepts its queue. */
+/** The maximum time for accepting queued connections before a listener closes. */
 const ADMIT_MS = 2000;
 /** The ticks without a new connection after which the queue counts as empty. */
 const QUIET_TICKS = 3;
-/** The time for which idle connections stay open, for requests in transit. */
+/** The time for which idle connections stay open during a drain, for requests in transit. */
 const LINGER_MS = 500;
 const CHECK_MS = 50;
 
@@ -183,7 +183,7 @@ async function admitQueue(server: Server, maxWaitMs: number): Promise<void> {
   server.off('connection', admitted);
 }
 
-/** Drains a listener within `graceMs`, before `app.close()` closes the dependencies of its requests. */
+/** Closes a listener after its requests, within `graceMs`. `app.close()` closes their dependencies later. */
 export async function drainHttp(listener: Listener, graceMs: number): Promise<void> {
   const { server } = listener;
   if (!server.listening) return;

@@ -83,7 +83,7 @@ export class QueryPipe extends DtoPipe {
   }
 }
 
-/** Validates operations without a body. Invalid values get 422; repeated or overlong unknown ones 400. */
+/** Validates inputs in a query. Invalid values get 422; repeated or overlong unknown parameters get 400. */
 class InputsPipe extends DtoPipe {
   override transform(query: QueryString, metadata: ArgumentMetadata): Promise<unknown> {
     const known = listMembers(metadata.metatype);
@@ -96,7 +96,7 @@ class InputsPipe extends DtoPipe {
   }
 }
 
-/** Trims filters, as writes do. A blank before digits stays: it may be the decoded plus of a phone number. */
+/** Trims filters like stored values, except a blank before digits: it may be the plus of a phone number. */
 function trimmed(query: QueryString): QueryString {
   const trim = (text: string): string => (/^ \d[\d ().-]{5,30}$/.test(text) ? text : text.trim());
   return Object.fromEntries(
@@ -109,7 +109,7 @@ function listMembers(dto: ArgumentMetadata['metatype']): ReadonlySet<string> {
   return new Set(ofDto.map(({ propertyName }) => propertyName));
 }
 
-/** Collects errors by field, without wrappers. The error of an array item gets the name of the array. */
+/** Returns messages by field name, without parent objects. An error of an array item has the array's name. */
 function fieldErrors(errors: readonly ValidationError[], array = ''): FieldErrors {
   const fields: Record<string, string[]> = {};
   const add = (name: string, messages: readonly string[]): void => {
@@ -143,7 +143,7 @@ export const StoresResponseWithEvents = ({ inClear = false } = {}): MethodDecora
   SetMetadata(STORED_WITH_EVENTS, { inClear });
 export const STORED_WITH_EVENTS = 'response stored with events';
 
-/** Marks a route that parses its own body: `@Body()` is the signed Buffer, or undefined without a body. */
+/** Marks a route that parses its body: `@Body()` is the Buffer as received, or undefined without a body. */
 export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: true });
 
 /** The body as an instance of its DTO class. An invalid body gets 422 naming each invalid member. */
@@ -167,7 +167,7 @@ export const ValidQuery = (): ParameterDecorator => Query(new QueryPipe(false));
 /** The parameters of lists that are not filters. */
 const PLACES = ['page_cursor', 'page_size', 'totals'];
 
-/** Refuses cursors of another path or other filters with 400. Reserves memory before a page is read. */
+/** Refuses a cursor from another path or other filters with 400. Reserves memory before a page is read. */
 @Injectable()
 class ListCursors implements NestInterceptor {
   constructor(private readonly memory: MemoryBudget) {}

@@ -12,7 +12,7 @@ const SCRIPT = 'document.documentElement.id = "x"';
 const HASH = createHash('sha256').update(SCRIPT).digest('base64');
 
 describe('the documentation at /docs', () => {
-  it('is refused until the site is built and is then the last build', async () => {
+  it('is refused before the site is built, and afterwards always comes from the latest build', async () => {
     const folder = join(specFolder('docs-site'), 'dist');
     const controller = Object.assign(new DocsController(processConfig({})), { folder });
     const app = fastify();

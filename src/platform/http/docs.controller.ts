@@ -78,7 +78,7 @@ export class DocsController {
     if (this.config.mode !== 'sandbox') throw DomainError.notFound('Page');
   }
 
-  /** Finds a file below `/docs/`, the page of that name, or the index of that folder. */
+  /** Returns the file of a path below `/docs/`: itself, its `.html` or its index. Null if there is none. */
   private find(path: string): string | null {
     const names = new Set(readdirSync(this.folder, { recursive: true, encoding: 'utf8' }));
     const paths = [path, `${path}.html`, `${path}index.html`, `${path}/index.html`];
@@ -111,7 +111,7 @@ export class OpenApiController {
     reply.header('content-type', 'application/json; charset=utf-8').send(text);
   }
 
-  /** Adds the URLs of the service, which are unknown at build time. */
+  /** Returns the document with the URLs of the service, which are unknown at build time. */
   private async withServer(): Promise<string> {
     const { mode, publicUrl, adminUrl, adminPort } = this.config;
     const url = publicUrl ?? '/';

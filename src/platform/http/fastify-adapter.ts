@@ -126,7 +126,7 @@ export class EdgeAdapter extends FastifyAdapter {
   }
 }
 
-/** Streams to a GET while the client is connected. If the source fails, the last chunk is missing. */
+/** Streams a file to a connected client. If the source fails, the response ends without its final chunk. */
 function sendStream(reply: FastifyReply, file: StreamableFile): FastifyReply {
   const { method, edge } = reply.request;
   reply.header('content-type', file.getHeaders().type);
@@ -150,7 +150,7 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, { requireHtt
   if (requireHttps && request.protocol === 'https') reply.header('strict-transport-security', HSTS);
 }
 
-/** The headers of which a proxy sends at least one. */
+/** The headers that reveal a proxy, which sends at least one of them. */
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'x-real-ip', 'via'];
 
 @Injectable()
@@ -219,7 +219,7 @@ export class EdgeHooks implements OnModuleInit {
     done();
   }
 
-  /** Returns the payload, or a problem if there is no memory for it. A write always gets its response. */
+  /** Returns the payload, or a problem if it exceeds the MemoryBudget. A write always gets its response. */
   private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
     const { isListPage = false } = request.routeOptions.config;
     const isBounded = request.edge.page === null || isListPage;
@@ -232,8 +232,8 @@ export class EdgeHooks implements OnModuleInit {
 }
 
 /**
- * The shell's socket serves only the admin API and no proxies: any client of a proxy would be the shell. A
- * program with a wrong method on a page gets 405, except on a widget, whose routes stay hidden.
+ * Returns the problem of a request to a page, or null. The shell's socket refuses proxies: their clients
+ * would all be the shell. A wrong method of a program gets 405, except on a widget with hidden routes.
  */
 function refuseOnPage(request: FastifyRequest, routes: RouteTable): HttpProblem | null {
   const { page } = request.edge;

@@ -59,7 +59,7 @@ class UnknownPathController {
   }
 }
 
-/** The listeners of pages, one for each page in processes with its role, and the socket of the shell. */
+/** The listeners of the pages whose role this process has, and the socket of the shell. */
 @Injectable()
 export class PageListeners implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly listeners: Listener[] = [];
@@ -108,7 +108,7 @@ export class PageListeners implements OnModuleInit, OnApplicationBootstrap, Befo
     await Promise.all(this.listeners.map((listener) => drainHttp(listener, this.config.shutdownGraceMs)));
   }
 
-  /** Returns the port of a page; null in a process without its role. */
+  /** Returns the port of a page, or null if this process does not have the role of the page. */
   portOf(page: Page): number | null {
     const listener = this.listeners.find((each) => each.page === page);
     return (listener?.server.address() as AddressInfo | null | undefined)?.port ?? null;

@@ -95,7 +95,7 @@ const refusal = (status: number): object => ({ problem: expect.objectContaining(
 describe('a request under an Idempotency-Key', () => {
   const key = newId();
 
-  it('is refused while a request with its key is in flight, as a mismatch if the requests differ', async () => {
+  it('gets 409 while another with the same key is in flight, and 422 if the two differ', async () => {
     const { send } = interceptor();
     let finish = (_: Reply): void => undefined;
     const first = send({ key }, () => new Promise((resolve) => (finish = resolve)));
@@ -109,7 +109,7 @@ describe('a request under an Idempotency-Key', () => {
     await expect(send({ key, url: '/x' }, created('2'))).rejects.toMatchObject(refusal(422));
   });
 
-  it('runs again after a failure, and is refused if its key is no uuid', async () => {
+  it('runs again after an unexpected error, and gets 400 if its key is not a UUID', async () => {
     const { send } = interceptor();
     const broken = new Error('broken');
     await expect(send({ key }, () => Promise.reject(broken))).rejects.toBe(broken);
@@ -117,7 +117,7 @@ describe('a request under an Idempotency-Key', () => {
     await expect(send({ key: 'k' }, created('1'))).rejects.toMatchObject(refusal(400));
   });
 
-  it('stores the text that is sent, but nothing without a key or for a read', async () => {
+  it('stores the response text that is sent. A request without a key and a GET store nothing', async () => {
     const { send, kept } = interceptor();
     expect(await send({ key }, async () => ({ n: 1 }))).toEqual([201, '{"n":1}', false]);
     expect(await send({ key }, async () => ({ n: 2 }))).toEqual([201, '{"n":1}', true]);
@@ -126,7 +126,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(kept.size).toBe(1);
   });
 
-  it('stores a response again only if its status or body differs from what the commit stored', async () => {
+  it('stores the response that is sent, unless the commit stored the same status and body', async () => {
     const { send, kept, queries } = interceptor();
     const committing = (sent: Reply) => async (request: FastifyRequest) => {
       getTicket(request).response(201, 'created');
@@ -140,7 +140,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(kept.size).toBe(2);
   });
 
-  it('replays the response that the commit found under its key', async () => {
+  it('replays the earlier response if the commit finds one under the key', async () => {
     const { send, kept } = interceptor();
     await send({ key }, created('first'));
     const repeat = async (): Promise<never> => {
@@ -149,7 +149,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(await send({ key, route: 'withEvents' }, repeat)).toEqual([201, 'first', true]);
   });
 
-  it('queries its key and stores its response itself if commits carry no responses', async () => {
+  it('finds and stores its response in the response store if commits carry no responses', async () => {
     const { send, kept, queries } = interceptor({ carriesResponses: false });
     const handle = async (request: FastifyRequest) => {
       getTicket(request).response(201, 'created');
@@ -161,7 +161,7 @@ describe('a request under an Idempotency-Key', () => {
   });
 
   it.each([401, 413, 429, 500, 503, 403, 404, 409])(
-    'is not stored if it fails with %i, so a repeat runs again',
+    'stores no response if it fails with %i, so that a repeat runs again',
     async (status) => {
       const { send, kept } = interceptor();
       await expect(send({ key }, refused(status))).rejects.toMatchObject(refusal(status));
@@ -171,7 +171,7 @@ describe('a request under an Idempotency-Key', () => {
   );
 
   it.each([403, 404, 409])(
-    'gets the 201 of a faster repeat in another process instead of a %i',
+    'gets the 201 that a repeat in another process stored first, instead of a %i',
     async (status) => {
       const { send, kept } = interceptor();
       await send({ key }, created('faster'));
@@ -185,7 +185,7 @@ describe('a request under an Idempotency-Key', () => {
     },
   );
 
-  it.each([400, 415, 422, 499])('is stored as the returned problem with status %i', async (status) => {
+  it.each([400, 415, 422, 499])('stores a problem with status %i for its repeats', async (status) => {
     const { send } = interceptor();
     await expect(send({ key }, refused(status))).rejects.toMatchObject(refusal(status));
     const [replayed, body, isReplay] = await send({ key }, created('2'));
@@ -200,7 +200,7 @@ describe('a request under an Idempotency-Key', () => {
     expect((await send(malformed, created('1'))).slice(0, 1)).toEqual([400]);
   });
 
-  it('stores a sealed response unless its route declares it clear, and replays it in clear', async () => {
+  it('seals the stored response, unless the route stores it in clear, and replays the original', async () => {
     const { send, kept } = interceptor();
     await send({ key }, created('whsec_secret'));
     const timed = newId();
@@ -227,7 +227,7 @@ describe('ids that are derived from an Idempotency-Key', () => {
   const idOf = async (call: Call, purpose = 'user'): Promise<string> =>
     (await send(call, async (request) => created(getTicket(request).id(purpose), 503)()))[1];
 
-  it('are the same for a repeat and differ by merchant, key and purpose, and without a key', async () => {
+  it('are equal for a repeat, differ by merchant, key or purpose, and are random without a key', async () => {
     const calls = [
       { scope: merchant, key },
       { scope: other, key },

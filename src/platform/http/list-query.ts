@@ -27,7 +27,7 @@ export class ListParameters implements KeysetPage {
   @PageCursor() page_cursor?: PagePlace;
 }
 
-/** Creates the parameters of a list in the order of creation. `pageSize` is the default. */
+/** Creates the query class of a list in the order of creation. `pageSize` is the default page size. */
 export function createdListQuery(pageSize: number, sizeDescription: string): Dto<CreatedDays & KeysetPage> {
   class PageOfCreated implements CreatedDays, KeysetPage {
     @Day('First day, in UTC.')

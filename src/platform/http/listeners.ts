@@ -1,7 +1,7 @@
 import type { HttpConfig, ProcessConfig } from '../config/config.js';
 
 type Texts<Kind extends string> = `refused${Kind}` | `refused${Kind}Text`;
-/** The texts of a page. Without texts for `Suspended` or `Closing`, those for `Link` are displayed. */
+/** The texts of a page. If `Suspended` or `Closing` has no texts, the page displays the `Link` texts. */
 type PageMessages = Readonly<
   Record<'loading' | 'noScript' | Texts<'Link' | 'TooOften' | 'Trouble'>, string> &
     Partial<Record<Texts<'Suspended' | 'Closing'>, string>>

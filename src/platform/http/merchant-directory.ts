@@ -1,7 +1,7 @@
-/** The owner of a request to an API. */
+/** The merchant that sends a request to an API, with the key if a merchant can have several keys. */
 export interface ApiCaller {
   readonly merchantId: string;
-  /** One key, or two during a rotation. The HMAC key is the UTF-8 bytes. */
+  /** The signing keys: one, or two during a rotation. The HMAC key is the UTF-8 bytes of each. */
   readonly privateKeys: readonly string[];
   /** The ids of `privateKeys`, in the same order. */
   readonly privateKeyIds?: readonly string[];

@@ -20,7 +20,7 @@ export class MetricsServer implements OnApplicationShutdown {
     private readonly health: HealthRegistry,
   ) {}
 
-  /** Resolves to the port, which differs from `port` if that is 0. */
+  /** Starts the server and resolves to its port, which the system chooses if `port` is 0. */
   async listen(port: number, host: string): Promise<number> {
     collectNodeMetrics();
     const timeouts = { requestTimeout: REQUEST_TIMEOUT_MS, connectionTimeout: IDLE_TIMEOUT_MS };

@@ -11,7 +11,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
   sendRefusal(request, reply, problem);
 }
 
-/** Sends HTML to a browser that navigates on a page, else problem details. No site may embed either. */
+/** Sends a refusal: HTML to a browser that opens a page, else problem details. No site may embed them. */
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): void {
   const { page } = request.edge;
   if (page !== null && acceptsHtml(request))

@@ -14,7 +14,7 @@ export interface HttpProblem {
   readonly title?: string;
   readonly detail: string;
   readonly errors?: FieldErrors;
-  /** True if it must not be stored under an Idempotency-Key, because a repeat may succeed. */
+  /** True if the problem must not be stored under an Idempotency-Key, because a repeat may succeed. */
   readonly isTransient?: boolean;
   /** Additional members, such as `string_to_sign_bytes`. */
   readonly members?: Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   unavailable: 503,
 };
 
-/** Checks for a 503: a dependency failed, not the program. */
+/** Checks that an error means 503: a dependency failed, not the program. */
 export function isUnavailable(error: unknown): error is Error {
   if (error instanceof DomainError) return STATUS_OF[error.code] === 503;
   if (error instanceof Refusal) return error.problem.status === 503;

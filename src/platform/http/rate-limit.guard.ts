@@ -17,7 +17,7 @@ import { Refusal, type HttpProblem } from './problem.js';
 export const WINDOW_SECONDS = 60;
 /** The most callers in memory. An evicted caller leases points again. */
 const MAX_CALLERS = 50_000;
-/** The timeout of the store. After it the process counts only its own requests. */
+/** The timeout of the store. When it expires, the process counts only its own requests. */
 const STORE_TIMEOUT_MS = 1000;
 
 interface Quota {
@@ -163,7 +163,7 @@ export class RateLimits {
   }
 }
 
-/** Returns the IPv4 address, or the /64 of an IPv6 address: one subscriber. */
+/** Returns the IPv4 address, or the /64 prefix of an IPv6 address, which belongs to one subscriber. */
 export function toClient(address: string): string {
   if (!address.includes(':')) return address;
   const parsed = parseAddress(address);

@@ -71,7 +71,7 @@ describe('a read of the admin API', () => {
     ]);
   });
 
-  it('records the merchants of the rows of a list, or the merchant of its filter', async () => {
+  it('records the merchant of each row of a list, or of the filter if there is one', async () => {
     const list = { facts: { lookup: 'things', etag: undefined }, params: {} };
     const page = { things: [thing, { id: ID, merchant_id: null }, thing], next_cursor: null };
     expect(await actsOf(() => page, list)).toContainEqual([[OWN, OWN], 'things']);
@@ -87,7 +87,7 @@ describe('a read of the admin API', () => {
     expect(await actsOf(respond, { query: { merchant_id: OWN } })).toEqual(refused);
   });
 
-  it('builds the response of a Disclosure with its own revision once the lookup is recorded', async () => {
+  it('records the lookup of a Disclosure, builds its response and sends its revision as ETag', async () => {
     const respond = (acts: unknown[]) => new Disclosure([OWN], () => (acts.push('built'), { thing }), 9);
     const acts = await actsOf(respond);
     expect(acts.slice(3)).toEqual([[[OWN], `thing ${ID}`], 'built', ['etag', '"9"'], { thing }]);
@@ -100,7 +100,7 @@ describe('a read of the admin API', () => {
     expect((await actsOf(() => response)).slice(2)).toEqual(['handler', message]);
   });
 
-  it('is refused while its view lags, unless it is allowed to be late', async () => {
+  it('fails while its view lags. With mayBeLate, only a read in the portal fails', async () => {
     expect((await actsOf(() => ({ thing }), { isCurrent: false })).at(-1)).toBe('unavailable');
     const late = { isCurrent: false, facts: { mayBeLate: true } };
     expect((await actsOf(() => ({ thing }), late)).at(-1)).toEqual({ thing });

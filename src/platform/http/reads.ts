@@ -20,17 +20,17 @@ import { fromRequest, getRequest } from './request-state.js';
 export const READS_KEY = 'reads';
 
 interface ReadFacts {
-  /** The read model to wait for before the handler runs. Null if it reads none, or waits for it. */
+  /** The read model to wait for before the handler runs. Null if the handler reads none or waits itself. */
   readonly view: string | null;
   /** True to respond with outdated data after READ_YOUR_WRITES_MS, in place of a 503. */
   readonly mayBeLate?: boolean;
-  /** The name of the resource in recorded lookups; null for a resource of no merchant. */
+  /** The name of the resource in recorded lookups; null if the resource belongs to no merchant. */
   readonly lookup: string | null;
   /** Returns the streams whose revision is the ETag. */
   readonly etag?: (id: string) => readonly string[];
 }
 
-/** A response with explicit merchants or revision. `respond` runs once the lookup is checked and recorded. */
+/** A response that declares its merchants and its revision. `respond` runs once the lookup is recorded. */
 export class Disclosure<Body extends object = object> {
   constructor(
     readonly merchants: readonly (string | null)[],
@@ -43,7 +43,7 @@ function filteredMerchant({ query }: FastifyRequest): string | null {
   return readUuid((query as { readonly merchant_id?: unknown }).merchant_id);
 }
 
-/** The merchants to which a list is confined; null for all. A filter outside the caller's reach gets 404. */
+/** Injects the ids of the merchants that a list may contain; null for all. A filter out of reach gets 404. */
 export const Reach = fromRequest((request): Requester['merchants'] => {
   const caller = request.edge.visitor as Requester;
   const merchantId = filteredMerchant(request);
@@ -103,7 +103,7 @@ export class ReadInterceptor implements NestInterceptor {
   }
 }
 
-/** Collects the `merchant_id` of the resource or of its rows. */
+/** Returns the `merchant_id` of the resource or of each row. Throws if one is missing. */
 function merchantsIn(response: unknown): readonly (string | null)[] {
   if (response instanceof Reply || !isObject(response)) throw new Error('a text needs a Disclosure');
   return Object.values(response)
@@ -115,7 +115,7 @@ function merchantsIn(response: unknown): readonly (string | null)[] {
     });
 }
 
-/** Declares a read of the admin API. A GET without it ends the boot. */
+/** Declares a read of the admin API. A GET without `@Reads` fails the boot. */
 export const Reads = (facts: ReadFacts): MethodDecorator =>
   applyDecorators(SetMetadata(READS_KEY, facts), UseInterceptors(ReadInterceptor));
 

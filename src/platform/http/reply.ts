@@ -1,4 +1,4 @@
-/** A response with its own status. With the route's status, a controller returns JSON text or an object. */
+/** A response with a status other than the route's. Otherwise a controller returns JSON text or an object. */
 export class Reply {
   constructor(
     readonly status: number,

@@ -13,7 +13,7 @@ describe('the memory for requests and responses', () => {
   const respond = (client: string, bytes: number): boolean =>
     memory.reserveResponse(request(client), bytes, false);
 
-  it('allows the unread responses of one client a quarter, plus small ones', () => {
+  it('is limited to a quarter for one client, except for small bodies and responses', () => {
     const unread = request('a');
     expect(memory.reserveResponse(unread, 4 * MIB, false)).toBe(true);
     expect(respond('a', MIB)).toBe(false);
@@ -29,7 +29,7 @@ describe('the memory for requests and responses', () => {
     expect(memory.reserveResponse(request('e'), MIB, true)).toBe(true);
   });
 
-  it('makes a list wait before its page is read', async () => {
+  it('delays the list of a client until the unread response of this client is released', async () => {
     const unread = request('a');
     expect(memory.reserveResponse(unread, 3 * MIB, false)).toBe(true);
     const list = request('a');
@@ -44,7 +44,7 @@ describe('the memory for requests and responses', () => {
     expect(respond('a', MIB)).toBe(true);
   });
 
-  it('is released when the client is gone', async () => {
+  it('is not reserved for a client that is gone', async () => {
     const gone = request('a');
     memory.release(gone);
     expect(memory.reserveBody(gone, 1)).toBe(false);
@@ -67,7 +67,7 @@ describe('a JSON body', () => {
     '{"constructor":{"prototype":{}}}',
     '{"constructor":{"pr\\u006ftotype":{}}}',
     '{"c\\u006fnstructor":{"\\u0070rototype":{}}}',
-  ])('is refused with a key that changes prototypes: %s', (text) => {
+  ])('is refused if one of its keys would change a prototype: %s', (text) => {
     expect(() => parseJsonBody(Buffer.from(text))).toThrow('a key that is not allowed');
   });
 });

@@ -11,13 +11,13 @@ import { PORTAL_PAGE } from './listeners.js';
 import { BUSY, Refusal, WRONG_MEDIA_TYPE } from './problem.js';
 import { toCaller, NO_BODY, type RequestState } from './request-state.js';
 
-/** The size from which a body is refused with 413 (contract.md 5.5). */
+/** The size in bytes from which a body is refused with 413 (contract.md 5.5). */
 const BODY_LIMIT = 1_048_576;
 
 /** The bytes that every request may hold, even above the MemoryBudget. */
 export const SMALL_BYTES = 16_384;
 
-/** The divisor for one client, which may hold a quarter of the MemoryBudget. */
+/** The divisor of the MemoryBudget for one client, which may use a quarter. */
 const SHARES = 4;
 /** The timeout of the wait for a page's memory, and the interval of its retries. */
 const PAGE_WAIT_MS = 5000;
@@ -47,7 +47,7 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Reserves the largest page before the database reads it, so that slow clients do not accumulate pages. */
+  /** Reserves memory before a page is read: slow clients must not accumulate pages. False after a timeout. */
   async reservePage(edge: RequestState): Promise<boolean> {
     const bytes = Math.min(PAGE_BYTES, this.limit / SHARES);
     const deadline = performance.now() + PAGE_WAIT_MS;
@@ -155,7 +155,7 @@ function sendContinue({ raw }: FastifyRequest, reply: FastifyReply): void {
   delete raw.headers.expect;
 }
 
-/** Reads the rest of a body. Closing a connection with unread bytes resets it, and the response is lost. */
+/** Discards the rest of a body. Closing a connection with unread bytes resets it and loses the response. */
 export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
   if (request.raw.complete || !hasBody(request.raw)) return;
   // A client that waits for `100 Continue` sends no body; its next request must not be read as the body.
@@ -201,7 +201,7 @@ function parseText(text: string): unknown {
   }
 }
 
-/** Sets `request.body` unless it is set. Throws like parseJsonBody, and with 415. */
+/** Parses the raw body into `request.body`, unless that is set. Throws like parseJsonBody, or 415. */
 export function parseBody(request: FastifyRequest): void {
   const { rawBody } = request.edge;
   if (rawBody.length === 0 || (request.body ?? null) !== null) return;
@@ -223,14 +223,14 @@ function requireReadable(headers: IncomingHttpHeaders): void {
     throw new Refusal(WRONG_MEDIA_TYPE);
 }
 
-/** The size from which pages refuse a JSON body with 413. */
+/** The size in bytes from which pages refuse a JSON body with 413. */
 const PAGE_LIMIT = 16_384;
 
 const BYTES_BELOW = 'bytes below';
 /** Marks a route whose body is a Buffer of any media type and fewer bytes than `limit`. */
 export const BytesBelow = (limit: number): MethodDecorator => SetMetadata(BYTES_BELOW, limit);
 
-/** Reads and parses a body that no ApiGuard has read, after the guards: no stranger's body is read. */
+/** Reads and parses a body that no ApiGuard has read. It runs after the guards, which refuse strangers. */
 export async function receiveUnread(context: ExecutionContext, memory: MemoryBudget): Promise<void> {
   const reply = context.switchToHttp().getResponse<FastifyReply>();
   const { request } = reply;

@@ -23,12 +23,12 @@ describe('the log entry of a request', () => {
     ['/merchants/v1/users/ada@example.com%00', '/merchants/v1/users/[redacted]\ufffd'],
     ['/merchants/v1/users/%E0%A4%A', '/merchants/v1/users/%E0%A4%A'],
     [`/merchants/v1/payouts/${MERCHANT}`, `/merchants/v1/payouts/${MERCHANT}`],
-  ])('writes the path %s as %s, also in the string to sign', (sent, kept) => {
+  ])('contains the path %s as %s, also within the string to sign', (sent, kept) => {
     expect(logged(`${sent}?phone=%2B14155550123`).path).toBe(kept);
     expect(logged(sent, `1700000000\nGET\n${sent}\n`).stringToSign).toBe(`1700000000\nGET\n${kept}\n`);
   });
 
-  it('contains only the beginning and the end of texts of more than 1024 characters', () => {
+  it('contains only the beginning and the end of a text above 1024 characters', () => {
     const { path, stringToSign } = logged(
       `/${'a'.repeat(12_000)}`,
       `${'9'.repeat(12_000)}\nsha256:ab (2 bytes)`,

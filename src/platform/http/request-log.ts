@@ -12,7 +12,7 @@ export abstract class RequestLog {
   abstract record(request: RequestRecord): void;
 }
 
-/** The maximum length of a logged text. A longer one loses its middle: the end may be a body's digest. */
+/** The maximum length of a logged text. The middle of a longer one is cut, because a digest may be at its end. */
 const MAX_TEXT = 1024;
 const END_OF_TEXT = 128;
 /** Matches every text with personal data or secrets, and few others. */
@@ -48,7 +48,7 @@ export function loggedRequest(request: FastifyRequest, reply: FastifyReply) {
   };
 }
 
-/** Returns the text as it was sent, or decoded where personal data in it are masked. */
+/** Returns the text as it was sent, but decodes and masks personal data and shortens a long text. */
 function storableText(text: string): string {
   if (text.length <= MAX_TEXT && !MAY_BE_PERSONAL.test(text)) return text;
   const decoded = text.replaceAll('%25', '%').replace(ENCODED, decodeText);
@@ -59,7 +59,7 @@ function storableText(text: string): string {
     : `${kept.slice(0, MAX_TEXT - END_OF_TEXT - 1)}…${kept.slice(-END_OF_TEXT)}`;
 }
 
-/** Replaces NUL, because PostgreSQL cannot store it. */
+/** Decodes percent-encoded text if it is valid. Replaces NUL, because PostgreSQL cannot store it. */
 function decodeText(encoded: string): string {
   try {
     return decodeURIComponent(encoded).replaceAll('\0', '\ufffd');
@@ -68,7 +68,7 @@ function decodeText(encoded: string): string {
   }
 }
 
-/** Returns the parameters, with a null name where the text may be a value without a name. */
+/** Returns the parameters of the query. A name is null if its text may be a value without a name. */
 function queryParts(query: string) {
   return query
     .slice(1)

@@ -28,7 +28,7 @@ export const MAX_UNKNOWN = 2048;
 export class RequestState {
   readonly startedAt = performance.now();
   rawBody: Buffer = NO_BODY;
-  /** The registered path, for example `/merchants/v1/payouts/:id`; null for an unknown one. */
+  /** The registered path, for example `/merchants/v1/payouts/:id`; null for an unknown path. */
   route: string | null = null;
   /** The client address, normalised by toClient, or `shell` for the admin socket. */
   client = '';
@@ -75,7 +75,7 @@ export function getMerchant({ edge }: FastifyRequest): ApiCaller {
   return edge.merchant;
 }
 
-/** Returns the ticket. Its ids are random if the request has no Idempotency-Key. */
+/** Returns the ticket of the request, whose ids are random without an Idempotency-Key. */
 export function getTicket({ edge }: FastifyRequest): IdempotencyTicket {
   return (edge.ticket ??= new IdempotencyTicket(newId()));
 }

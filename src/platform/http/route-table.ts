@@ -14,7 +14,7 @@ interface Route {
 export class RouteTable {
   readonly all: Route[] = [];
 
-  /** Adds a route and sets its constraint, before the router reads it. */
+  /** Adds a route and sets its listener constraint, before the router reads the constraint. */
   add(route: RouteOptions): void {
     const { listener = API } = (route.constraints ?? {}) as { readonly listener?: string };
     route.constraints = listener === EVERY_LISTENER ? {} : { listener };

@@ -35,7 +35,7 @@ describe('the filters of a list', () => {
     });
   });
 
-  it('retain a blank that may be the plus of a phone number', async () => {
+  it('retain a blank before digits, because it may be the plus of a phone number', async () => {
     expect(await read({ phone: ' 1 555 000 1111' })).toMatchObject({ phone: ' 1 555 000 1111' });
   });
 
@@ -44,7 +44,7 @@ describe('the filters of a list', () => {
     ['2026-01-31 12:00:00 0200', '2026-01-31T10:00:00.000Z'],
     ['20260131T120000.5 02', '2026-01-31T10:00:00.500Z'],
     ['2026-01-31 12:00:00+00:00', '2026-01-31T12:00:00.000Z'],
-  ])('accept the time %s, where the blank before the offset was a plus', async (since, iso) => {
+  ])('accept the time %s: a blank before the offset counts as a plus', async (since, iso) => {
     expect(await read({ since })).toMatchObject({ since: new Date(iso) });
   });
 
@@ -61,6 +61,6 @@ describe('the filters of a list', () => {
   });
 });
 
-it('the parameters of operations without a list are not trimmed', async () => {
+it('the query parameters of a route that is not a list are not trimmed', async () => {
   expect(await read({ name: ' Ada ' }, false)).toMatchObject({ name: ' Ada ' });
 });

@@ -47,7 +47,7 @@ describe('the store of responses', () => {
     expect(await store.find(old.scope, old.key)).toBeNull();
   });
 
-  it('deletes a response after 31 days and none early, even if the clock of the process is ahead', async () => {
+  it('deletes no response early if the process clock is ahead, and deletes it after 31 days', async () => {
     const store = ofAProcess();
     const kept = response();
     await store.storeOrGet(kept);
@@ -79,7 +79,7 @@ describe('the store of responses', () => {
     const isKept = async (key: string, scope = merchant): Promise<boolean> =>
       (await ofAProcess().find(scope, key)) !== null;
 
-    it('deletes them with the person, unlike those of others, of other merchants or that do not open', async () => {
+    it('deletes only sealed responses of the merchant that name the person and can be opened', async () => {
       const gone = [
         await stored(`{"id":"${userId}"}`),
         await stored(`{"id":"${newId()}","user":"${userId}"}`),
@@ -96,7 +96,7 @@ describe('the store of responses', () => {
       expect(await isKept(others, other)).toBe(true);
     });
 
-    it('makes the erasure fail if one cannot be opened, and a repeat succeeds', async () => {
+    it('fails the erasure after an unexpected error of the sealer, and a repeat succeeds', async () => {
       const key = await stored(`{"id":"${userId}"}`);
       const failing = new Sealer(randomBytes(32));
       failing.open = () => {
@@ -110,7 +110,7 @@ describe('the store of responses', () => {
       expect(await isKept(key)).toBe(false);
     });
 
-    it('searches them from a day before the person was created, because clocks may differ', async () => {
+    it('searches from one day before the creation of the person, because clocks may differ', async () => {
       const key = await stored(`{"id":"${userId}"}`);
       await ofAProcess().drop({ named: [userId], scope: merchant, since: now(1.1) });
       expect(await isKept(key)).toBe(true);
@@ -118,7 +118,7 @@ describe('the store of responses', () => {
       expect(await isKept(key)).toBe(false);
     });
 
-    it('finds them behind five hundred others unless the erasure is stopped first', async () => {
+    it('finds a response after 500 others, unless the erasure is aborted first', async () => {
       const [crowded, person] = [newId(), newId()];
       await Promise.all(Array.from({ length: 500 }, () => stored('{"id":"somebody"}', { scope: crowded })));
       const key = await stored(`{"id":"${person}"}`, { scope: crowded });

@@ -59,7 +59,7 @@ export class ResponseStore {
     return rows[0] === undefined ? null : { scope, key, ...rows[0] };
   }
 
-  /** Deletes sealed responses with a `named` id. The first named record was created at `since` (ISO 8601). */
+  /** Deletes sealed responses from `since` (ISO 8601) on that have a `named` id. Returns false if aborted. */
   async drop(
     { named, scope, since }: { named: readonly string[]; scope: string; since: string },
     signal?: AbortSignal,
@@ -99,7 +99,7 @@ export class ResponseStore {
     return deleteBefore(this.store.pool, 'event_store.responses', 'created_at < $1', before, signal);
   }
 
-  /** Returns an empty text for a response that does not open. */
+  /** Returns the opened body, or an empty text if the seal is invalid. */
   private readBody(response: StoredResponse): string {
     try {
       return this.seal.open(response).body;

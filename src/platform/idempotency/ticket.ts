@@ -21,7 +21,7 @@ export class IdempotencyTicket {
     return undefined;
   }
 
-  /** Sets the time after which a replay has null for each member `secret`. */
+  /** Sets the duration in ms after which a replay has null for each member `secret`. */
   hideSecretAfter(_ms: number): void {}
 }
 
@@ -34,7 +34,7 @@ export class KeyedTicket extends IdempotencyTicket {
   constructor(
     readonly request: Pick<StoredResponse, 'scope' | 'key' | 'fingerprint'>,
     private readonly seal: ResponseSeal,
-    /** True if the response has neither a secret nor personal data. */
+    /** True to store the response unsealed, because it has neither a secret nor personal data. */
     private readonly inClear = false,
   ) {
     super(request.scope, request.key);
@@ -68,14 +68,14 @@ const UNTIL = /^secret until ([0-9]+)\n/;
 
 const RESPONSE = 'response';
 
-/** Binds a stored response to its request. One with secrets or personal data is sealed, others have a MAC. */
+/** Binds a stored response to its request: by a seal if it has secrets or personal data, else by a MAC. */
 export class ResponseSeal {
   constructor(
     private readonly sealer: Sealer,
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** Seals a response, whose members `secret` open as null from `secretUntil` (epoch ms) on. */
+  /** Seals a response. From `secretUntil` (epoch ms) on, `open` returns it with null for members `secret`. */
   seal(response: StoredResponse, secretUntil: number | null = null): StoredResponse {
     const text = secretUntil === null ? response.body : `secret until ${secretUntil}\n${response.body}`;
     return { ...response, body: SEALED + this.sealer.seal(text, toAssociatedData(response)) };

@@ -69,7 +69,7 @@ describe('background work', () => {
     await work.stop();
   });
 
-  it('logs failures with growing delays, even when woken, until a success', async () => {
+  it('is retried until it succeeds, after growing delays that a wake does not shorten', async () => {
     let runs = 0;
     const work = new BackgroundWork({
       name: 'tests',
@@ -93,7 +93,7 @@ describe('background work', () => {
     expect(lines[1]!.delayMs).toBeGreaterThanOrEqual(40);
   });
 
-  it('stops the run in progress, waits for it and starts no other', async () => {
+  it('aborts the current run when stopped, waits for the end of that run and starts no other', async () => {
     const { work, runs } = held();
     work.start();
     work.wake();
@@ -109,7 +109,7 @@ describe('background work', () => {
     expect(runs).toHaveLength(1);
   });
 
-  it('stops during the delay after a failure', async () => {
+  it('can be stopped during the delay after a failure', async () => {
     const { work, runs } = held({ backoff: { firstMs: HOUR_MS, maxMs: HOUR_MS } });
     work.start();
     runs[0]!.fail();
@@ -165,7 +165,7 @@ describe('the background work of a process', () => {
     return module.init();
   };
 
-  it('consists of the work of its roles, or of none in a program', async () => {
+  it('consists of the work of its roles, and is empty in a program without roles', async () => {
     for (const [roles, expected] of [
       [['worker'], ['worker', 'any', 'periodic']],
       [['api'], ['api', 'any']],
@@ -178,7 +178,7 @@ describe('the background work of a process', () => {
     }
   });
 
-  it('ends after the grace period if a run does not end, and logs its name', async () => {
+  it('delays the shutdown by at most the grace period, and the log names unfinished work', async () => {
     const { work } = held({ name: 'endless' });
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const app = await boot(['worker'], [{ provide: 'endless', useValue: new Holder(work) }], 20);
@@ -186,7 +186,7 @@ describe('the background work of a process', () => {
     expect(warn).toHaveBeenCalledWith({ msg: 'background work did not stop', work: 'endless' });
   });
 
-  it('leaves work running that its provider stops itself', async () => {
+  it('is not stopped by the shutdown if its provider stops it', async () => {
     const { work, runs } = held({ stopsWithProvider: true });
     const app = await boot(['worker'], [{ provide: 'its own', useValue: new Holder(work) }]);
     await app.close();

@@ -40,7 +40,7 @@ export class BackgroundWork {
 
   constructor(readonly options: BackgroundOptions) {}
 
-  /** The times of the last and the next run, without wakes. */
+  /** The times of the last run and of the next tick. */
   get schedule(): ScheduleState {
     const { name, everyMs } = this.options;
     const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());

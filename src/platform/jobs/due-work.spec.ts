@@ -44,7 +44,7 @@ describe('due work of one kind', () => {
       'select key, failures, cause, due_at > now() as later, lease from work.items order by key',
     );
 
-  it('performs all due items, each until it is done', async () => {
+  it('is performed until each due item is done', async () => {
     await add('a', 'b', 'c', 'd', 'e');
     const performed: string[] = [];
     await run(
@@ -59,7 +59,7 @@ describe('due work of one kind', () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  it('logs an error, retries the item after the backoff of its kind and completes the others', async () => {
+  it('logs the error of an item, retries it after the backoff and completes the other items', async () => {
     await add('a', 'b', 'c');
     await run(({ key }) => (key === 'b' ? Promise.reject(new Error('refused')) : Promise.resolve('done')));
     expect(await open()).toEqual([
@@ -68,7 +68,7 @@ describe('due work of one kind', () => {
     expect(warn.mock.calls).toMatchObject([[{ msg: 'work failed', kind: 'tests', key: 'b', failures: 1 }]]);
   });
 
-  it('claims nothing after the process stops and completes its claimed items', async () => {
+  it('claims no items after the process stops, and completes the items that it has claimed', async () => {
     await add('a', 'b', 'c', 'd');
     const stopping = new AbortController();
     await run(
@@ -83,8 +83,8 @@ describe('due work of one kind', () => {
   });
 
   it.each([
-    ['keeps the lease of an item that takes longer than its lease', true, ['a0']],
-    ['loses the lease of an item that takes longer, and then changes nothing', undefined, ['a0', 'a0']],
+    ['renews the lease of an item that takes longer than its lease', true, ['a0']],
+    ['loses the lease of a slow item without renewal, and then changes nothing', undefined, ['a0', 'a0']],
   ] as const)('%s', async (_, keepsLease, expected) => {
     await add('a');
     const performed: string[] = [];

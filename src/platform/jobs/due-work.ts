@@ -16,7 +16,7 @@ export interface WorkKind<State extends object> {
   readonly keepsLease?: true;
   readonly retry: Backoff;
   readonly claims?: () => Pick<ClaimOptions, 'lines' | 'except'>;
-  /** Performs an item, possibly twice. It may be killed. An error is logged and retried. */
+  /** Performs an item. A crash may interrupt and repeat it. An error is logged and the item retried. */
   readonly perform: (item: WorkItem<State>, signal: AbortSignal) => Promise<WorkOutcome>;
 }
 

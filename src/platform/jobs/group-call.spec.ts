@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { GroupCall } from './group-call.js';
 
-it('a group call sends the calls that arrive meanwhile together and in order, up to the maximum', async () => {
+it('a group call batches the calls that arrive during a batch, in order and up to the maximum', async () => {
   const batches: number[][] = [];
   let letGo = (): void => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -21,7 +21,7 @@ it('a group call sends the calls that arrive meanwhile together and in order, up
   expect(batches).toEqual([[1], [2, 3, 4], [5]]);
 });
 
-it('a group call that fails rejects the calls of one batch and not of the next', async () => {
+it('a failed batch of a group call rejects its own calls and not those of the next batch', async () => {
   let broken = true;
   const calls = new GroupCall<number, number>((inputs) =>
     broken ? Promise.reject(new Error('unavailable')) : Promise.resolve(inputs),

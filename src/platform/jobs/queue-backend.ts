@@ -45,7 +45,7 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
     return new QueueBackend('postgres', connection, () => pool.query('select 1'), end);
   }
 
-  /** Runs before BullMQ closes its queues and workers, which would wait for an unavailable server. */
+  /** Ends attempts to reconnect, because BullMQ would wait for an unavailable Redis when it closes. */
   beforeApplicationShutdown(): Promise<void> {
     return this.leave();
   }
@@ -76,7 +76,7 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
       client.disconnect();
       throw lastError ?? error;
     });
-    /** Resolves once every connection is open or has ended. Open ones have some seconds to quit. */
+    /** Ends attempts to reconnect. Resolves once each connection is open or ended; all are cut after 5 s. */
     const leave = async (): Promise<void> => {
       if (isStopping) return;
       isStopping = true;

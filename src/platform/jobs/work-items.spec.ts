@@ -41,7 +41,7 @@ describe('the queue of due work', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('lets an item be claimed again after its lease, and the process that lost it changes nothing', async () => {
+  it('lets an item be claimed again after its lease, and ignores changes by the former holder', async () => {
     await add('one');
     const stalled = await claimOne();
     await leaseEnds();
@@ -56,7 +56,7 @@ describe('the queue of due work', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('retains an item after any outcome if it is requested again while it is performed', async () => {
+  it('retains an item that is scheduled again while a process performs and completes it', async () => {
     await add({ key: 'one', state: { round: 1 } });
     const first = await claimOne();
     await add({ key: 'one', state: { round: 2 } });
@@ -71,7 +71,7 @@ describe('the queue of due work', () => {
     expect(await claim()).toHaveLength(1);
   });
 
-  it('makes an item due again after the delay with its failures, their cause and its state', async () => {
+  it('makes a retried item due after its delay, and keeps failures, last cause and state', async () => {
     await add('one');
     await items.retry(await claimOne(), { inMs: 0, failure: { cause: 'refused' }, state: { seen: 1 } });
     await items.retry(await claimOne(), { inMs: 0, failure: { cause: 'timeout' } });
@@ -85,7 +85,7 @@ describe('the queue of due work', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('makes several items due again after their own delays, except for one of a lost lease', async () => {
+  it('makes several items due after their own delays, except an item whose lease was lost', async () => {
     await add('now', 'later', 'lost');
     const claimed = [...(await claim())].sort((a, b) => (a.key < b.key ? -1 : 1));
     const [later, lost, now] = claimed as [WorkItem, WorkItem, WorkItem];
@@ -102,7 +102,7 @@ describe('the queue of due work', () => {
     expect(due.find(({ key }) => key === 'now')).toMatchObject({ failures: 1, state: { seen: 1 } });
   });
 
-  it('does not return an item before it is due, and a rollback removes scheduled items', async () => {
+  it('does not return an item before it is due, nor an item whose transaction was rolled back', async () => {
     await add({ key: 'later', dueAt: new Date(Date.now() + 60_000).toISOString() });
     const rolledBack = db.database.transaction(async (tx) => {
       await scheduleWork(tx, KIND, [{ key: 'never' }]);
@@ -114,7 +114,7 @@ describe('the queue of due work', () => {
     expect(keys(await claim())).toEqual(['later']);
   });
 
-  it('gives the other merchants their shares of each claim while one has 500 due items', async () => {
+  it('reserves a part of each claim for other merchants while one merchant has 500 due items', async () => {
     await add(...many('large', 500));
     await add(...many('m', 3), ...many('n', 30));
     expect(sharesOf(await claim(20))).toBe('large 9, m 3, n 8');

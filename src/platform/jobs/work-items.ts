@@ -4,7 +4,7 @@ import { Database } from '../postgres/database.js';
 
 /** One in this many items of a claim is reserved for later lines, to prevent starvation. */
 const LATER_SHARE = 5;
-/** The limit of one share, as a multiple of an equal part, because others may use less than theirs. */
+/** The limit of one share, as a multiple of an equal part, because others may use less. */
 const SURPLUS = 4;
 const MIN_PART = 8;
 
@@ -193,7 +193,7 @@ export async function dropWork(tx: PoolClient, kind: string, keys: readonly stri
   await tx.query('delete from work.items where kind = $1 and key = any($2)', [kind, keys]);
 }
 
-/** Claims by round robin over the shares, which a skip scan finds. A large share does not delay others. */
+/** A claim by round robin over the shares, which a skip scan finds. A large share does not delay others. */
 const CLAIM = `
   with recursive shares as (
     (select share from work.items where kind = $1 and line = $2 order by share limit 1)

@@ -18,7 +18,7 @@ describe('the text of a JSON member', () => {
     ['escapes and key order', '{"b":"\\u0000\\ud800","a":1,"10":2,"9":1}'],
     ['inner white space', '{ "a" :\n [ 1 , 2 ]\t}'],
     ['braces and quotes in strings', '{"a":"}\\"{","]":"\\\\"}'],
-    ['nothing', '{}'],
+    ['an empty object', '{}'],
     ['a value that is no object', 'null'],
     ['a number before a closing brace', '-1.5e+3'],
     ['a string', '"a,b}"'],
@@ -39,7 +39,7 @@ describe('the text of a JSON member', () => {
     expect(memberText('{"pay\\u006fut":{"custom_m\\u0065tadata":{"a":1}}}', PATH)).toBe('{"a":1}');
   });
 
-  it('is that of the last of repeated keys', () => {
+  it('is the text of the last occurrence if a key is repeated', () => {
     const body = '{"payout":{"custom_metadata":1},"payout":{"custom_metadata":2,"custom_metadata":3}}';
     expect(memberText(body, PATH)).toBe('3');
     expect(memberText('{"payout":{"custom_metadata":1},"payout":{}}', PATH)).toBeUndefined();
@@ -48,9 +48,9 @@ describe('the text of a JSON member', () => {
   it.each([
     ...['{}', '{"payout":null}', '{"payout":[]}', '{"payout":"{}"}', '{"custom_metadata":{}}'],
     '{"payout":{}}',
-  ])('is undefined in %s', (body) => expect(memberText(body, PATH)).toBeUndefined());
+  ])('is undefined if the body is %s', (body) => expect(memberText(body, PATH)).toBeUndefined());
 
-  it('has the value that JSON.parse returns, in any context', () => {
+  it('has the value that JSON.parse returns for the member, among any other members', () => {
     fc.assert(
       fc.property(
         fc.json(),
@@ -122,7 +122,7 @@ describe('the visitors of members and elements', () => {
     );
   });
 
-  it('come to an end in any text', () => {
+  it('terminate for any text, even if it is not JSON', () => {
     const pieces = fc.array(
       fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', '"events"', ' ', '1', '\ufeff'),
       { maxLength: 40 },
@@ -145,7 +145,7 @@ describe('the visitors of members and elements', () => {
   });
 });
 
-it('custom metadata is stored byte for byte as it was sent', () => {
+it('withJsonText adds a member whose text remains byte for byte as it was sent', () => {
   const sent = '{"big":12345678901234567890, "b":1.0,"a":"\\u0000\\ud800","a":2}';
   expect(withJsonText({ payout_id: 'p' }, 'custom_metadata', sent)).toBe(
     `{"payout_id":"p","custom_metadata":${sent}}`,

@@ -42,7 +42,7 @@ export function withJsonText(fields: object, name: string, text: string): string
   return `${JSON.stringify(fields).slice(0, -1)},${JSON.stringify(name)}:${text}}`;
 }
 
-/** Visits an object and returns the index after it. `visit` gets the start of a value and returns its end. */
+/** Visits the members of an object and returns the index after it. `visit` returns the end of the value. */
 export function eachMember(json: string, at: number, visit: (key: string, start: number) => number): number {
   at = skipSpace(json, at);
   if (json.charCodeAt(at) !== OPEN_BRACE) return at;
@@ -112,7 +112,7 @@ export class JsonText {
   constructor(readonly text: string) {}
 }
 
-/** Replaces the object at `path` by its JsonText; any other value remains. */
+/** Replaces the object at `path` in `body` by its JsonText. A value that is no object remains. */
 export function keepJsonText(body: unknown, path: readonly string[], json: string): unknown {
   let parent: unknown = body;
   for (const name of path.slice(0, -1))

@@ -19,7 +19,7 @@ export interface ApiScheme {
   readonly securitySchemes: Readonly<Record<string, object>>;
 }
 
-/** Names of the responses of every listener by status, and of those that parse a body. */
+/** The names of common responses by status: of every listener, and of routes that parse a body. */
 const LISTENER = { 400: 'BadRequest', 429: 'TooManyRequests', 431: 'HeadersTooLarge', 500: 'Unexpected' };
 export const BODY = { 413: 'TooLarge', 415: 'UnsupportedMediaType' };
 
@@ -73,7 +73,7 @@ export function createDocument(app: INestApplication, parts: readonly DocumentPa
     ]);
     return [path, Object.fromEntries(completed) as Operations] as const;
   });
-  /** Orders paths by the tag of their first operation, then by their length. */
+  /** Returns the rank of a path: by the tag of its first operation, then by its number of segments. */
   const place = (path: string, operations: Operations): number =>
     tags.findIndex(([name]) => name === Object.values(operations)[0]?.tags?.[0]) * 100 +
     path.split('/').length;

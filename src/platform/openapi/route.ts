@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import { ApiProperty, type Dto } from '../dto/field.js';
 
-/** The condition of a response, with the class of its body. From 400 on, the body is a problem. */
+/** The condition of a response, with the class of its body if it has one. From 400 on, that is a problem. */
 type Described = string | readonly [type: Dto, when: string];
 
 interface RouteDescription {
@@ -26,7 +26,7 @@ interface RouteDescription {
 
 export const SCOPES_KEY = 'scopes';
 
-/** Adds a route to the OpenAPI document. The lowest status of its responses is that of a success. */
+/** Adds a route to the OpenAPI document. The lowest status in `responses` is the status of a success. */
 export function ApiRoute({
   id,
   tag,

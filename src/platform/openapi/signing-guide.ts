@@ -1,6 +1,6 @@
 const SANDBOX_URL = 'http://127.0.0.1:3000';
 
-/** Returns the introduction of the document, whose commands run with the reader's keys. */
+/** Returns the introduction of the OpenAPI document. Its commands run with the reader's keys. */
 export function signingGuide(serverUrl: string): string {
   return GUIDE.replace('SERVER', () => (serverUrl === '/' ? SANDBOX_URL : serverUrl));
 }

@@ -78,8 +78,8 @@ export interface OperationHandler<Of extends AnyCommand> {
   /** Throws DomainError for an inadmissible request, which is not recorded. */
   check?(command: Of): Promise<void>;
   /**
-   * Prepares a pending operation, for example with a pending credential, or undoes this at its end. For an
-   * executed one, returns the result of a repeated request. May be called several times per status.
+   * Prepares a pending operation, for example with a pending credential; undoes this if the operation ends.
+   * For a repeated request of an executed operation, returns its result. May run several times per status.
    */
   follow?(command: Of, status: OperationProgress): Promise<object>;
 }

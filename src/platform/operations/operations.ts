@@ -37,7 +37,7 @@ export interface OperationRequest {
   readonly requester: Requester;
   /** The merchant whose data the operation changes, or null. */
   readonly merchantId: string | null;
-  /** The requests with the same ticket are one operation. */
+  /** The ticket of the Idempotency-Key. Requests with the same ticket are one operation. */
   readonly idempotency?: Pick<IdempotencyTicket, 'id'>;
 }
 

@@ -35,7 +35,7 @@ describe('an untrusted URL', () => {
       expect(await production.refusal(`https://${hostOf(address)}:8443/hooks?x=1`)).toBeNull();
   });
 
-  it('is refused if any address of its name is not public', async () => {
+  it('is refused if its name resolves to an address that is not public, or to more than 512', async () => {
     const resolving = (...addresses: readonly string[]): GuardedHosts =>
       Object.assign(new GuardedHosts({ loopback: false, allowed: [] }), {
         findAddresses: () => Promise.resolve(addresses),
@@ -51,7 +51,7 @@ describe('an untrusted URL', () => {
     expect(await refusal(...Array<string>(513).fill(one))).toMatch(/resolves to more than 512 addresses/);
   });
 
-  it('can be a name that does not resolve yet', async () =>
+  it('is accepted if its host name does not resolve yet', async () =>
     expect(await production.refusal('https://nowhere.invalid/hooks')).toBeNull());
 
   it('can be plain http on loopback in sandbox mode', async () => {
@@ -80,7 +80,7 @@ describe('host names', () => {
       expect(await found(name)).toEqual(['127.0.0.1', '::1']);
   });
 
-  it('are resolved by the hosts file before DNS, in any letter case, without comments and invalid lines', async () => {
+  it('resolve by the hosts file first in any letter case, except for comments and invalid lines', async () => {
     writeFileSync(
       file,
       [
@@ -96,7 +96,7 @@ describe('host names', () => {
     expect(await found('one-alias.example')).toEqual(['10.0.0.1']);
   });
 
-  it('follow a change of the hosts file', async () => {
+  it('resolve to new addresses after a change of the hosts file', async () => {
     writeFileSync(file, '10.0.0.33 one.example\n');
     expect(await found('one.example')).toEqual(['10.0.0.33']);
   });
@@ -130,8 +130,8 @@ describe('a DNS query', () => {
 
   it.each<[what: string, ipv4: Family, ipv6: Family, addresses: readonly string[]]>([
     ['of both families', ['8.8.8.8', '10.0.0.1'], ['2000::1'], ['8.8.8.8', '2000::1', '10.0.0.1']],
-    ['of one, while the other fails', 'ESERVFAIL', ['fd00::1'], ['fd00::1']],
-    ['of one, while the other never responds', ['10.0.0.1'], null, ['10.0.0.1']],
+    ['of one family if the other fails', 'ESERVFAIL', ['fd00::1'], ['fd00::1']],
+    ['of one family if the other never responds', ['10.0.0.1'], null, ['10.0.0.1']],
   ])('returns the addresses %s', async (_what, ipv4, ipv6, addresses) => {
     respond(ipv4, ipv6);
     expect(await found('two.example')).toEqual(addresses);
@@ -153,7 +153,7 @@ describe('a DNS query', () => {
     expect(given).toHaveBeenCalledTimes(1);
   });
 
-  it('for short names uses one thread of the system, and none for names that were given up', async () => {
+  it('for a name without a dot waits for the only thread, and never runs after its timeout', async () => {
     let end!: (records: never[]) => void;
     const lookups = jest.spyOn(dns, 'lookup');
     lookups.mockImplementation((() => new Promise((resolve) => (end = resolve))) as never);

@@ -11,7 +11,7 @@ const MAX_URL_LENGTH = 2048;
 /** A DNS response may contain thousands of addresses; checking all would delay other requests by 100 ms. */
 const MAX_ADDRESSES = 512;
 
-/** A part of the refusals of resolved addresses, which may change later, unlike other refusals. */
+/** A text in each refusal that depends on DNS. Such a refusal may end when the DNS records change. */
 export const RESOLVES_TO = ' resolves to ';
 export const HTTPS_ONLY = 'must be an https:// URL';
 const HOST_NAME = /^(?=.{1,254}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
@@ -52,7 +52,7 @@ export class OperatorHosts {
     return found.finally(() => this.lookups.delete(key));
   }
 
-  /** Reads the hosts file at each lookup, synchronously: libuv's threads may be blocked by getaddrinfo. */
+  /** Finds a name in the hosts file, which is read synchronously: getaddrinfo may block libuv's threads. */
   private listed(name: string): readonly string[] {
     try {
       return readFileSync(this.hostsFile, 'utf8')
@@ -134,7 +134,7 @@ export class GuardedHosts extends OperatorHosts {
     throw new RequestFailure('address', `must be a public address: ${where}`);
   }
 
-  /** Refuses names that cannot be public before they are resolved. */
+  /** Returns the reason for refusing a name that cannot be public, before it is resolved, or null. */
   private nameRefusal(host: string): string | null {
     if (!HOST_NAME.test(host)) return 'must name a valid host';
     const name = host.replace(/\.$/, '');
@@ -153,7 +153,7 @@ export class GuardedHosts extends OperatorHosts {
   }
 }
 
-/** Queries DNS over new ports, against forged responses, and without libuv's threads. */
+/** Queries DNS without libuv's threads. New ports for each query make forged responses harder. */
 async function queryDns(name: string, timeoutMs: number): Promise<readonly string[]> {
   const resolver = new Resolver(QUERIES);
   try {
@@ -168,7 +168,7 @@ async function queryDns(name: string, timeoutMs: number): Promise<readonly strin
 
 /**
  * Merges both address families alternately, IPv4 first. One is enough if the other is empty, fails or is
- * late. Withholding a record gains nothing, because connections use only received and checked addresses.
+ * late. An attacker gains nothing by withholding a record, because every address that is used is checked.
  */
 async function joined(...families: readonly Promise<readonly string[]>[]): Promise<readonly string[]> {
   await Promise.any(families).catch(({ errors }: AggregateError) => {

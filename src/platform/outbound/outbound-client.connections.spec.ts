@@ -45,9 +45,9 @@ async function senderTo(behave: (socket: Socket) => void, lateMs = 0): Promise<(
 
 const responds = (bytes: string) => (socket: Socket) => socket.on('data', () => socket.write(bytes));
 
-describe('a connection after its first response', () => {
+describe('a connection to a host', () => {
   it.each([
-    ['of no body', `${OK}content-length: 0\r\n\r\n`],
+    ['without a body', `${OK}content-length: 0\r\n\r\n`],
     ['of less than 64 KiB', `${OK}content-length: 65535\r\n\r\n${'a'.repeat(65_535)}`],
     ['in chunks', `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`],
   ])('is reused after a response %s', async (_what, bytes) => {
@@ -58,9 +58,9 @@ describe('a connection after its first response', () => {
 
   it.each([
     ['of 64 KiB and more', `${OK}content-length: 65537\r\n\r\n${'a'.repeat(65_537)}`],
-    ['that was to be its last', `${OK}connection: close\r\ncontent-length: 0\r\n\r\n`],
+    ['with `connection: close`', `${OK}connection: close\r\ncontent-length: 0\r\n\r\n`],
     ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
-    ['with something after it', `${OK}content-length: 2\r\n\r\nok!`],
+    ['with surplus bytes after its body', `${OK}content-length: 2\r\n\r\nok!`],
   ])('is not reused after a response %s', async (_what, bytes) => {
     const send = await senderTo(responds(bytes));
     expect(await send()).toMatchObject({ status: 200 });
@@ -69,7 +69,7 @@ describe('a connection after its first response', () => {
   });
 
   it.each(['HTTP/1.1 500 Poison\r\n\r\n', 'H', '\r\n'])(
-    'is closed if it receives %j unasked',
+    'is closed if it receives %j without a request',
     async (surplus) => {
       const send = await senderTo(responds(`${OK}content-length: 0\r\n\r\n`));
       await send();
@@ -84,7 +84,7 @@ describe('a connection after its first response', () => {
 });
 
 describe('a host that does not wait for the request', () => {
-  it('is connected to once if it speaks first', async () => {
+  it('gets no second connection if it sends bytes first', async () => {
     const send = await senderTo((socket) => socket.write(`${OK}content-length: 0\r\n\r\n`), 50);
     expect(await send()).toMatchObject({
       kind: 'failed',
@@ -94,7 +94,7 @@ describe('a host that does not wait for the request', () => {
     expect(sockets).toHaveLength(1);
   });
 
-  it('is connected to once if it closes first', async () => {
+  it('gets no second connection if it closes the first one at once', async () => {
     const send = await senderTo((socket) => socket.end(), 50);
     expect(await send()).toMatchObject({ kind: 'failed', phase: 'send' });
     expect(sockets).toHaveLength(1);

@@ -72,7 +72,7 @@ describe('a request that fails', () => {
   );
 });
 
-describe('a request to a host with several addresses', () => {
+describe('a request to a host name', () => {
   /** Sends to a name that resolves like this. */
   const toName = async (resolve: OperatorHosts['resolve'], timeoutMs = LIMITS.timeoutMs) => {
     const { port } = new URL(host.url);
@@ -81,13 +81,13 @@ describe('a request to a host with several addresses', () => {
     return { result, end: () => through.close() };
   };
 
-  it('tries the next address after a refusal', async () => {
+  it('tries the next address if the first refuses the connection', async () => {
     const { result, end } = await toName(() => Promise.resolve(['127.0.0.2', '127.0.0.1']));
     expect(result).toMatchObject({ kind: 'response', status: 204 });
     await end();
   });
 
-  it('tries the next address after a sixth of the time if one stalls within TLS', async () => {
+  it('tries the next address if the first stalls within TLS for a sixth of the timeout', async () => {
     const { url } = await raw((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'));
     const { port } = new URL(url);
     await raw((socket) => socket.resume(), { host: '127.0.0.2', port: Number(port) });
@@ -105,7 +105,7 @@ describe('a request to a host with several addresses', () => {
     await end();
   });
 
-  it('ends with its deadline if DNS does not respond, and opens no connection later', async () => {
+  it('ends at its deadline if DNS does not respond, and opens no connection afterwards', async () => {
     let resolved!: (addresses: readonly string[]) => void;
     const { result, end } = await toName(() => new Promise((resolve) => (resolved = resolve)), 1000);
     expect(result).toMatchObject({
@@ -119,7 +119,7 @@ describe('a request to a host with several addresses', () => {
     await end();
   });
 
-  it('allows DNS a third of the time, which leaves some for the rest', async () => {
+  it('allows DNS only a third of the timeout, so that the connection still has time', async () => {
     let given = Infinity;
     const { result, end } = await toName((_host, timeoutMs) => {
       given = timeoutMs;
@@ -135,8 +135,8 @@ describe('a request to a host with several addresses', () => {
   });
 });
 
-describe('a request to a forbidden host', () => {
-  it('opens no connection, by address or by name', async () => {
+describe('the check of the host of a request', () => {
+  it('refuses localhost and every form of a loopback address, and opens no connection', async () => {
     const strict = new OutboundClient(new GuardedHosts({ loopback: false, allowed: [] }), LIMITS);
     const port = new URL(host.url).port;
     const names = ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '127.0.0.1.'];
@@ -148,7 +148,7 @@ describe('a request to a forbidden host', () => {
     await strict.close();
   });
 
-  it('cannot be redirected by DNS rebinding, since each connection goes to the checked address', async () => {
+  it('cannot be evaded by DNS rebinding, because each connection uses the checked address', async () => {
     const places = ['127.0.0.1', '10.0.0.1', '127.0.0.1'];
     const findAddresses = async () => [places.shift()!];
     const guarded = Object.assign(new GuardedHosts({ loopback: true, allowed: [] }), { findAddresses });
@@ -164,7 +164,7 @@ describe('a request to a forbidden host', () => {
     await through.close();
   });
 
-  it('is refused without TLS outside the sandbox, regardless of the address', async () => {
+  it('refuses plain http outside of the sandbox, even to an allowed address', async () => {
     const allowing = new GuardedHosts({ loopback: false, allowed: parseCidrs('127.0.0.1/32') });
     const strict = new OutboundClient(allowing, LIMITS);
     expect(await strict.post(host.url, {}, '{}')).toMatchObject({

@@ -67,7 +67,7 @@ export class OutboundClient {
     }).finally(() => this.requests.delete(request));
   }
 
-  /** Creates a client for one request at a time, to which all events of its connection belong. */
+  /** Creates an undici client that sends one request at a time, to which the events of its socket belong. */
   private newClient(origin: URL): Client {
     let current: OutboundRequest;
     let socket: Socket | null = null;
@@ -100,7 +100,7 @@ export class OutboundClient {
     return client;
   }
 
-  /** Rejects with a RequestFailure: `address`, `dns`, `connect` or `tls`. */
+  /** Connects to a checked address. Rejects with a RequestFailure: `address`, `dns`, `connect` or `tls`. */
   private async connect(target: buildConnector.Options, request: OutboundRequest): Promise<Socket> {
     request.connects();
     const { timeoutMs } = this.limits;
@@ -137,7 +137,7 @@ function openSocket({ hostname, protocol, port }: buildConnector.Options, addres
   return connectTls({ ...to, ...servername, ALPNProtocols: ['http/1.1'] });
 }
 
-/** Rejects with a RequestFailure: `connect` before TCP is connected, `tls` afterwards. */
+/** Waits for the connection. A RequestFailure has the phase `connect` until TCP is connected, then `tls`. */
 function connected(socket: Socket): Promise<Socket> {
   return new Promise((resolve, reject) => {
     let phase: 'connect' | 'tls' = 'connect';

@@ -21,7 +21,7 @@ export interface HttpResponse {
   readonly error: string | null;
 }
 
-/** `error` is a sentence without secrets. */
+/** The response to a request, or its failure. `error` is a sentence without secrets. */
 export type HttpResult =
   HttpResponse | { readonly kind: 'failed'; readonly phase: FailurePhase; readonly error: string };
 
@@ -45,7 +45,7 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
   private settle!: (result: HttpResult) => void;
   private hasConnected = false;
   private socket: Socket | null = null;
-  /** The socket's byte count at the start of the request, or at the end of its response. */
+  /** The bytes read from the socket before the request, or up to the end of its response. */
   private readBefore = 0;
   private complete = false;
   /** The header text that undici has not reported yet, without interim responses. */
@@ -66,7 +66,7 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     this.readBefore = socket.bytesRead;
   }
 
-  /** Refuses a second connection: undici reconnects endlessly to a host that closes or sends too early. */
+  /** Throws for a second connection: undici reconnects endlessly to a host that closes or sends too early. */
   connects(): void {
     if (this.hasConnected) {
       throw this.bytesRead > 0
@@ -77,13 +77,13 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     this.stage = 'resolving the name';
   }
 
-  /** Bounds the bytes that undici does not count, such as interim responses and chunk framing. */
+  /** Fails a request that receives too much. undici does not count interim responses and chunk framing. */
   readMore(): void {
     if (this.bytesRead > (this.complete ? 0 : 2 * this.limits.bodyBytes)) this.fail(TOO_LONG);
   }
 
   /**
-   * Stores the header, because undici reports no status of an invalid one. Interim responses become 1x3,
+   * Stores the header, because undici reports no status of an invalid header. Interim statuses become 1x3,
    * which undici skips: it fails on an unexpected 100 (RFC 9110 section 15.2).
    */
   receive(chunk: Buffer): void {
@@ -171,7 +171,7 @@ const HTTP_DATES = [
   /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/,
 ];
 
-/** Parses `Retry-After` (RFC 9110, 10.2.3): 0 for a past date, null for an invalid field. `now` is in ms. */
+/** Returns `Retry-After` in ms (RFC 9110, 10.2.3): 0 for a past date, null if invalid. `now` is epoch ms. */
 export function retryAfterMs(field: string | null, now: number): number | null {
   const value = field?.trim() ?? '';
   if (/^[0-9]+$/.test(value)) return Number(value) * 1000;

@@ -19,7 +19,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/** The texts for codes: messages may contain addresses. ERR_ASSERTION is undici's for a status below 100. */
+/** The text of each error code, because messages may contain addresses. ERR_ASSERTION: a status below 100. */
 const MEANINGS: Readonly<Record<string, string>> = texts;
 
 export function readCode(error: unknown): string {

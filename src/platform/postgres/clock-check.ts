@@ -14,7 +14,7 @@ export class ClockCheck {
     private readonly database: Database,
   ) {}
 
-  /** Measures the minimum skew in seconds, positive if ahead; 0 if within the duration of the query. */
+  /** Returns the minimum skew in seconds, positive if this clock is ahead; 0 within the query's duration. */
   async skewSeconds(): Promise<number> {
     const before = this.clock.now().getTime();
     const database = (await databaseNow(this.database)).getTime();
@@ -24,7 +24,7 @@ export class ClockCheck {
     return skewMs / 1000;
   }
 
-  /** Describes a difference of more than MAX_CLOCK_SKEW_SECONDS; null within it. */
+  /** Describes a skew of more than MAX_CLOCK_SKEW_SECONDS; null within this limit. */
   async findFault(): Promise<string | null> {
     const skew = await this.skewSeconds();
     if (Math.abs(skew) <= this.config.maxClockSkewSeconds) return null;

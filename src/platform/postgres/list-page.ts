@@ -15,23 +15,23 @@ export interface CreatedDays {
   readonly created_to?: string | undefined;
 }
 
-/** The SQL conditions with the values of their `?`, or `true`. A null or false value omits its condition. */
+/** The SQL conditions as keys. A value fills the `?`; `true` is for no `?`, null or false omits a key. */
 export type Conditions = Readonly<Record<string, unknown>>;
 
-/** A list, newest first, as one statement. */
+/** A list, newest first, that one statement selects. */
 export interface List {
   readonly columns: string;
   readonly from: string;
   readonly time?: string;
   readonly id?: string;
   readonly where?: Conditions;
-  /** The first index column and its values to list, each a range of the index. Null lists all values. */
+  /** The first column of the index and the values of it to list; null lists all values. */
   readonly lanes?: {
     readonly column: string;
     readonly type: 'uuid' | 'text';
     readonly values: readonly string[] | null;
   };
-  /** The values of the next index column `status`, each a range within every lane. */
+  /** The values of the next index column `status` to list within every lane. */
   readonly statuses?: readonly number[];
 }
 
@@ -60,7 +60,7 @@ export function afterPlace(
   return [`(${time}, ${id}) < ($${params.push(place.time)}::timestamptz, $${params.push(place.id)}::uuid)`];
 }
 
-/** Merges the newest rows of each index range, plus one. `matching` is the condition of the whole list. */
+/** Returns SQL for a page and one more row, merged from index ranges. `matching` selects the whole list. */
 export function toStatement(list: List, { page_size, page_cursor }: KeysetPage) {
   const { columns, from, time = 'created_at', id = 'id', where = {}, lanes, statuses } = list;
   const params: unknown[] = [];
@@ -89,7 +89,7 @@ export function toStatement(list: List, { page_size, page_cursor }: KeysetPage) 
   return { sql, params, matching: ['true', ...all].join(' and ') };
 }
 
-/** Reads one page. The times that order it must have no microseconds. */
+/** Reads one page. The values of `time` must have no microseconds, which a Date would lose. */
 export async function listPage<Row extends object>(
   database: Pick<Database, 'query'>,
   list: List,
@@ -132,7 +132,7 @@ interface JoinedRow {
   readonly total: string | null;
 }
 
-/** Selects the joined bodies, the place of the last one if another page follows, and `fits`. */
+/** Selects the joined bodies, the place of the last if more follow, and whether they fit in PAGE_BYTES. */
 function pageBySize(sql: string, size: number, total: string): string {
   return `select case when fits then bodies end as bodies, last_at, last_id, fits, ${total}::text as total
     from (
@@ -144,7 +144,7 @@ function pageBySize(sql: string, size: number, total: string): string {
     ) summed`;
 }
 
-/** Selects the same for the first bodies within PAGE_BYTES. */
+/** Selects the same columns for the first bodies, up to PAGE_BYTES. */
 function pageByBytes(sql: string, size: number, total: string): string {
   return `select string_agg(body, ',') filter (where fits) as bodies,
            max(place_time) filter (where is_last) as last_at,

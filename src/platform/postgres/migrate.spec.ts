@@ -69,7 +69,7 @@ describe('migrations', () => {
     ]);
   });
 
-  it('refuse a database with an unknown migration by its name and change nothing', async () => {
+  it('refuse a database with an unknown migration, name that migration, and change nothing', async () => {
     const table = () => db.pool.query('select * from disburse_migrations order by id');
     const before = await table();
     await expect(migrate(db.url, [...MIGRATIONS, Spec2764000000001])).rejects.toThrow(

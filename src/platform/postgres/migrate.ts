@@ -20,7 +20,7 @@ const MAX_WAIT_MS = 600_000;
 /** A migration of TypeORM, whose class name ends with the timestamp of its file. */
 export type Migration = new () => MigrationInterface;
 
-/** Runs missing migrations, one process at a time. Retries one that finds a table in use (ADR 100). */
+/** Runs missing migrations, one process at a time. Retries those that find a table in use (ADR 100). */
 export async function migrate(url: string, migrations: readonly Migration[]): Promise<void> {
   const dataSource = new DataSource({
     type: 'postgres',
@@ -91,7 +91,7 @@ export async function onOwnSchema<T>(boot: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Throws ConfigError for an unknown migration, except of a later version (docs/migrations.md). */
+/** Throws ConfigError for an unknown migration, unless a later version added it (docs/migrations.md). */
 async function refuseOtherMigrations(dataSource: DataSource): Promise<void> {
   const own = dataSource.migrations.map((migration) => migration.constructor.name);
   const newest = Math.max(...own.map((name) => Number(/\d+$/.exec(name))));

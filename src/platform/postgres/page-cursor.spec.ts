@@ -16,12 +16,12 @@ describe('a page cursor', () => {
     );
   });
 
-  it('is the same for a date as for its text', () => {
+  it('is the same for a Date as for its ISO text', () => {
     const date = new Date(1_700_000_000_123);
     expect(encodeCursor(date, ID)).toBe(encodeCursor(isoOfMicroseconds(1_700_000_000_123_000n), ID));
   });
 
-  it('is refused if any character of it differs', () => {
+  it('is refused if any of its characters differs', () => {
     const cursor = encodeCursor(new Date(1_700_000_000_000), ID);
     for (let at = 0; at < cursor.length; at += 1) {
       const other = cursor[at] === 'A' ? 'B' : 'A';
@@ -34,7 +34,7 @@ describe('a page cursor', () => {
     (text) => expect(decodeCursor(text)).toBeNull(),
   );
 
-  it('is refused outside of the years 0001 to 9999', () => {
+  it('is refused if its time is outside the years 0001 to 9999', () => {
     for (const ms of [Number(EARLIEST / 1000n) - 1, Number(LATEST / 1000n) + 1])
       expect(decodeCursor(encodeCursor(new Date(ms), ID))).toBeNull();
   });

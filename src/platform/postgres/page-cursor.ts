@@ -18,10 +18,10 @@ const TIME_BYTES = 8;
 const ID_BYTES = 16;
 const BODY_BYTES = 1 + TIME_BYTES + ID_BYTES;
 const CHECK_BYTES = 3;
-/** The suffix of the cursors of the present list. */
+/** The suffix of cursors within {@link withinList}: a checksum of the list. */
 const currentList = new AsyncLocalStorage<string>();
 
-/** Runs `work`, whose cursors are valid for one list only. `list` is its path and filters. */
+/** Runs `work`, whose cursors are valid only for `list`, the path and the filters of a list. */
 export function withinList<T>(list: readonly unknown[], work: () => T): T {
   return currentList.run(checksum(Buffer.from(JSON.stringify(list))).toString('base64url'), work);
 }

@@ -1,4 +1,4 @@
-/** A change by an operation outside the log, in `platform.operation_changes` (admin-api.md 4). */
+/** A row that an operation changed outside the log, in `platform.operation_changes` (admin-api.md 4). */
 export interface RowChange {
   /** The type: `passing_type`, `sealing_key`, `master_key`, `signing_key` or `read_model`. */
   readonly what: string;
@@ -6,7 +6,7 @@ export interface RowChange {
   readonly at: Date;
 }
 
-/** Records a changed row of the operation, once. Does nothing without an operation. */
+/** Records that the operation changed this row; a repeat has no effect. Does nothing without an operation. */
 export async function recordRowChange(
   tx: { query(sql: string, values: unknown[]): Promise<unknown> },
   operationId: string | undefined,
@@ -21,7 +21,7 @@ export async function recordRowChange(
   );
 }
 
-/** Reads the ids that this operation changed before, for a repeat after a crash. */
+/** Reads the ids of the rows that this operation changed before a crash, so that its repeat can skip them. */
 export async function changedBefore(
   tx: { query<Row>(sql: string, values: unknown[]): Promise<{ readonly rows: readonly Row[] }> },
   operationId: string | undefined,

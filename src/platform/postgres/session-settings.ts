@@ -44,7 +44,7 @@ const { PGCONNECT_TIMEOUT: connectSeconds = '' } = process.env;
 export const CONNECTING = {
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-  /** The libpq variable, in seconds. Without a positive integer it is 5, because 0 means no timeout. */
+  /** PGCONNECT_TIMEOUT is in seconds. The timeout is 5 s without a positive integer; 0 would mean none. */
   connectionTimeoutMillis: 1000 * (/^[1-9][0-9]*$/.test(connectSeconds) ? Number(connectSeconds) : 5),
 } as const;
 
@@ -57,7 +57,7 @@ export function openPool(
 
 const MEASURING_CONNECTIONS = 4;
 
-/** A pool with separate connections for measurements, so that requests do not wait for these. */
+/** A pool with separate connections for measurements, so that requests do not wait for them. */
 class ServicePool extends pg.Pool {
   private readonly measuring: pg.Pool;
 

@@ -26,7 +26,7 @@ afterAll(() => {
   dying.close();
 });
 
-test('a server that dies while it accepts a client fails the query and not the process', async () => {
+test('a database server that dies after it accepted a client fails the query, not the process', async () => {
   await new Promise<void>((resolve) => dying.listen(0, '127.0.0.1', resolve));
   const { port } = dying.address() as AddressInfo;
   const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'somebody', database: 'something' });
@@ -37,7 +37,7 @@ test('a server that dies while it accepts a client fails the query and not the p
   await pool.end();
 });
 
-test('a standby counts as an unavailable database, and a transaction leaves no connection to it behind', async () => {
+test('a write on a standby counts as an unavailable database, and its connection is closed', async () => {
   const url = await testDatabaseUrl();
   const database = await Database.connect({ url, poolSize: 1 });
   const write = database.transaction(async (tx) => {

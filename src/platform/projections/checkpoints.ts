@@ -9,7 +9,7 @@ const { escapeLiteral } = pg;
 export class Checkpoints {
   constructor(private readonly database: Database) {}
 
-  /** Inserts missing checkpoints, before the first event. */
+  /** Inserts missing checkpoints with position null, which is before the first event. */
   async ensure(names: readonly string[]): Promise<void> {
     await this.database.query(
       `insert into event_store.checkpoints (name, position, updated_at)
@@ -50,7 +50,7 @@ export class Checkpoints {
     );
   }
 
-  /** Reads the checkpoint. `for update` waits for its lock, which `tx` holds until its end. */
+  /** Reads the checkpoint. `for update` waits for the lock of the row and holds it until `tx` ends. */
   async of(name: string, tx: PoolClient, lock: '' | 'for update' = ''): Promise<string | null> {
     const { rows } = await tx.query<{ position: string | null }>(
       `select position from event_store.checkpoints where name = $1 ${lock}`,

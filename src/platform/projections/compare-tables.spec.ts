@@ -30,27 +30,27 @@ describe('the comparison of two tables', () => {
 
   it.each([
     [
-      'a field, by the word for its number',
+      'a changed number by the word for it',
       'update a.t set state = 1 where id = 7',
       'a.t 7 0: state is received, the events say pending',
     ],
     [
-      'a field that is null',
+      'a field that became null',
       'update a.t set body = null where id = 7',
       'a.t 7 0: body is null, the events say body',
     ],
     [
-      'two fields',
+      'two changed fields',
       `update a.t set body = '', tags = '{y}' where id = 7`,
       'a.t 7 0: body is empty, the events say body; tags is {y}, the events say {x}',
     ],
     [
-      'a row that is gone',
+      'a row that is missing',
       'delete from a.t where id = 7',
       'a.t 7 0: no row, the events say that there is one',
     ],
     [
-      'a row too many',
+      'a surplus row',
       'insert into a.t (id, n) values (7, 1)',
       'a.t 7 1: a row, the events say that there is none',
     ],
@@ -58,7 +58,7 @@ describe('the comparison of two tables', () => {
     expect(await after(sql)).toMatchObject({ different: 1, first: [words] });
   });
 
-  it('quotes only the text around the difference of a long text', async () => {
+  it('quotes only the part of a long text around the difference', async () => {
     const long = `repeat('abcdefghij', 30)`;
     await db.pool.query(`update a.t set body = ${long} where id = 7`);
     const { first } = await after(`update a.t set body = overlay(body placing '!' from 151) where id = 7`);

@@ -10,7 +10,7 @@ const OUTAGE = { firstMs: 50, maxMs: 2000 };
 /** The maximum delay plus the timeout of a read. A later failure starts a new outage. */
 const SEPARATE_MS = 60_000;
 
-/** Reads new events once for all subscriptions of this process. Those that lag behind read the store. */
+/** Reads new events once for all subscriptions of this process. A subscription that lags reads the store. */
 export class EventFeed {
   private readonly logger = new Logger(EventFeed.name);
   private readonly arrived = new ChangeNotifier();

@@ -12,7 +12,7 @@ interface FoldedRows<State, Event extends DomainEvent> {
   readonly toRow: (state: State) => object | null;
 }
 
-/** Applies events with two statements. Rows contain events, because the next version may fold others. */
+/** Returns an `apply` of two statements. Rows keep events, because later versions fold them differently. */
 export function foldedRows<State, Event extends DomainEvent>({
   schema: own,
   table,

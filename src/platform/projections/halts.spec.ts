@@ -48,7 +48,7 @@ describe('a subscription', () => {
 
     it.each<[string, () => Promise<string>, number[], number[]]>([
       ['has no MAC', async () => (await sql(INSERT))[0]!, [0, 1], [0, 1, 9]],
-      ['has other data than it had', changed, [0, 1, 0], [0, 1, 0, 2, 9]],
+      ['has changed data', changed, [0, 1, 0], [0, 1, 0, 2, 9]],
     ])('halts if the event %s, and continues after its deletion', async (_, tamper, before, after) => {
       await harness.write(2);
       const position = await tamper();
@@ -91,7 +91,7 @@ describe('a subscription', () => {
   });
 
   describe('that meets an event type of a newer version', () => {
-    it('waits at the event, reports it, and continues once an operator lets the type pass', async () => {
+    it('halts at the event, reports it, and continues once an operator lets the type pass', async () => {
       await harness.write(3);
       const before = await harness.write(2, OTHER);
       await harness.write(1, NEWER, 3);
@@ -113,7 +113,7 @@ describe('a subscription', () => {
       expect(runner.states()[0]).toMatchObject({ haltedAt: null });
     });
 
-    it('continues once a process of the newer version has applied the event, and works alongside it', async () => {
+    it('continues after a newer process has applied the unknown event, even if that process stops', async () => {
       const older = harness.process(harness.view());
       older.runner.start();
       await harness.write(1, NEWER);

@@ -20,11 +20,11 @@ import { SubscriptionRegistry } from './subscription-registry.js';
 const RETRY = { firstMs: 50, maxMs: 5000 };
 /** The number of attempts in about an hour. */
 const ATTEMPTS = 800;
-/** The failed attempts between two lines about the wait. */
+/** The number of failed attempts after which a line about the wait is printed. */
 const PRINT_EVERY = 12;
 /** The number of passes over later events before the checkpoint is locked. */
 const CATCH_UPS = 3;
-/** The rebuild blocks others only during the swap, in which a stalled one loses its locks. */
+/** The rebuild blocks other sessions only during the swap. If it stalls there, it loses its locks. */
 const BEGIN = `begin; ${WITHOUT_TIMEOUTS}; set local idle_in_transaction_session_timeout = '10min';
   set local maintenance_work_mem = '256MB'; set local max_parallel_workers_per_gather = 0`;
 const SWAP = `savepoint swap; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'`;
@@ -54,7 +54,7 @@ export class ReadModelRebuild {
       .map(({ name }) => name);
   }
 
-  /** Throws for an unknown name, a saga, a concurrent rebuild, or tables that stay locked for an hour. */
+  /** Rebuilds a read model. Throws for an unknown name, a saga, another rebuild, or tables locked for 1 h. */
   async rebuild(name: string, print: (line: string) => void = () => undefined): Promise<Rebuilt> {
     const definition = this.registry.get(name);
     if (!isReadModel(definition)) throw new Error(`${name} is not a read model and cannot be rebuilt`);

@@ -23,7 +23,7 @@ describe('read models', () => {
       }
     });
 
-    it('contain all earlier writes in another process too, without waiting for irrelevant events', async () => {
+    it('contain all earlier writes in another process too, without waits for irrelevant events', async () => {
       const worker = harness.process(harness.view());
       worker.runner.start();
       const api = harness.process(harness.view());
@@ -37,7 +37,7 @@ describe('read models', () => {
       expect(await api.progress.waitUntilCurrent(harness.name)).toBe(true);
     });
 
-    it('stop waiting after the limit, and do not wait if nothing was written', async () => {
+    it('are reported as late after the time limit, and as current if nothing was written', async () => {
       const { progress } = harness.process(harness.view());
       expect(await progress.waitFor(harness.name, await harness.write(1), 200)).toBe(false);
       expect(await progress.waitFor(harness.name, null)).toBe(true);

@@ -32,7 +32,7 @@ export class ShadowTables {
     this.names = new Set(definition.events);
   }
 
-  /** Creates the tables. `unlogged` is for those that do not replace the live ones. */
+  /** Creates the tables. `unlogged` is for tables that are only compared with the live ones. */
   static async create(
     tx: PoolClient,
     codec: Pick<EventCodec, 'currentName' | 'decode'>,
@@ -64,7 +64,7 @@ export class ShadowTables {
     await this.applied;
   }
 
-  /** Resolves after the present batch, also where it fails, so that the transaction may end. */
+  /** Resolves after the present batch, even if the batch fails, so that the transaction may end. */
   async stop(): Promise<void> {
     await this.applied.catch(() => undefined);
   }
@@ -82,7 +82,7 @@ export class ShadowTables {
     this.applied.catch(() => undefined);
   }
 
-  /** Creates the indexes of the live tables from the catalogue. */
+  /** Creates the unique indexes of the live tables, or all others, as the catalogue describes them. */
   private async index({ unique }: { readonly unique: boolean }): Promise<void> {
     const { tx, schema } = this;
     const { tables } = this.definition;
@@ -103,7 +103,7 @@ export class ShadowTables {
     }
   }
 
-  /** Applies the rest, then creates the indexes that no ON CONFLICT needs, which is cheaper last. */
+  /** Applies the pending events, then creates the other indexes, which is cheaper at the end. */
   async complete(): Promise<void> {
     await this.settle();
     await this.index({ unique: false });
@@ -119,7 +119,7 @@ export class ShadowTables {
     return compared;
   }
 
-  /** Replaces the live tables with options and grants. Throws `lock_not_available` while others read them. */
+  /** Replaces the live tables and keeps options and grants. Throws `lock_not_available` while others read. */
   async replaceLive(): Promise<void> {
     const { tx, schema } = this;
     const { tables } = this.definition;

@@ -43,8 +43,8 @@ interface SubscriptionParts {
 type Treatment = 'apply' | 'pass' | 'wait';
 
 /**
- * Applies the events of one subscription in order. One that fails stops only this subscription; none is
- * skipped. An unknown type halts it until a newer version applies it or an operator lets it pass (ADR 96).
+ * Applies the events of one subscription in order. A failing event stops only this subscription; no event is
+ * skipped. At an unknown type, it waits for a newer version or for an operator to let the type pass (ADR 96).
  */
 export class SubscriptionLoop {
   private readonly logger = new Logger(SubscriptionLoop.name);

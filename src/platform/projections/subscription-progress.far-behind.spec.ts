@@ -32,7 +32,7 @@ describe('reads in a process whose worker is elsewhere', () => {
   const twenty = (progress: SubscriptionProgress) =>
     Promise.all(Array.from({ length: 20 }, () => progress.waitUntilCurrent(harness.name)));
 
-  it('share a few pages if the read model is far behind', async () => {
+  it('share at most 8 pages of events among 20 parallel reads if the read model is far behind', async () => {
     for (let n = 0; n < BEHIND; n += 2000) await harness.write(2000, OTHER);
     await harness.write(1);
     const progress = progressOf(2000);
@@ -46,7 +46,7 @@ describe('reads in a process whose worker is elsewhere', () => {
     await expect(reading).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('read no event twice and do not wait without a relevant event', async () => {
+  it('scan each event once, and wait only for a relevant event', async () => {
     const position = await harness.write(1);
     await harness.write(1200, OTHER);
     const progress = progressOf(1000);
@@ -87,10 +87,10 @@ describe('reads in a process whose worker is elsewhere', () => {
     (await readWaits.get()).values.find(({ labels }) => labels.outcome === outcome)?.value ?? 0;
 
   it.each<[string, Partial<EventStore>, 'late' | 'failed']>([
-    ['that is behind as late', {}, 'late'],
-    ['that cannot be measured as failed', { head: () => Promise.reject(new Error('gone')) }, 'failed'],
-    ['whose event store hangs as late', { head: () => new Promise<never>(() => undefined) }, 'late'],
-  ])('count a read model %s, once', async (_, methods, outcome) => {
+    ['as late if the read model is behind', {}, 'late'],
+    ['as failed if the head cannot be read', { head: () => Promise.reject(new Error('gone')) }, 'failed'],
+    ['as late if the event store hangs', { head: () => new Promise<never>(() => undefined) }, 'late'],
+  ])('are counted once %s', async (_, methods, outcome) => {
     await harness.write(1);
     const before = await Promise.all(['late', 'failed', 'current'].map(counted));
     await progressOf(30, methods)

@@ -191,7 +191,7 @@ class RelevantScan {
   }
 }
 
-/** A run that callers share. Callers that arrive during a run share the next one. */
+/** Returns a call whose runs callers share: callers that arrive during a run share the next run. */
 function shared<T>(run: () => Promise<T>): GroupCall<void, T> {
   return new GroupCall<void, T>(
     async (callers) => {

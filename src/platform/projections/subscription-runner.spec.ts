@@ -14,7 +14,7 @@ describe('the subscription runner', () => {
 
   withSubscriptions((opened) => (harness = opened));
 
-  it('applies its 50 events from before and after its start, each once and in order', async () => {
+  it('applies 50 events from before and after its start, each once and in order', async () => {
     await harness.write(30);
     const woken: number[] = [];
     const { runner, progress } = harness.process(
@@ -40,7 +40,7 @@ describe('the subscription runner', () => {
   };
 
   it.each([0, 2])(
-    'applies events again that a crash of PostgreSQL took back, with %i events after them',
+    'applies events again after a crash of PostgreSQL lost their rows, with %i later events',
     async (later) => {
       jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
       const { runner, progress } = harness.process(harness.view());
@@ -67,7 +67,7 @@ describe('the subscription runner', () => {
     expect(await harness.applied()).toEqual(upTo(6));
   });
 
-  it('applies a batch once if it is killed between its rows and its checkpoint', async () => {
+  it('applies a batch once if its session is killed between the rows and the checkpoint', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     let kills = 0;
     const dying = harness.view({
@@ -87,7 +87,7 @@ describe('the subscription runner', () => {
     expect(await harness.applied()).toEqual(upTo(10));
   });
 
-  it('applies each event once and in order while three processes run it', async () => {
+  it('applies each event once and in order while three processes run the same subscription', async () => {
     const processes = [
       harness.process(harness.view()),
       harness.process(harness.view()),
@@ -126,7 +126,7 @@ describe('the subscription runner', () => {
     expect(await harness.applied()).toEqual(upTo(60));
   });
 
-  it('splits a batch that times out, and applies larger batches again only after its end', async () => {
+  it('splits a batch that times out, and applies larger batches again only after its last event', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const sizes: number[] = [];
     const slow = harness.view({
@@ -145,7 +145,7 @@ describe('the subscription runner', () => {
     expect(sizes.at(-1)).toBe(20);
   });
 
-  it('moves the stored checkpoint past irrelevant events within 500 ms', async () => {
+  it('moves the stored checkpoint past irrelevant events, which it does not apply', async () => {
     const { runner, checkpoints } = harness.process(harness.view());
     runner.start();
     const position = await harness.write(3, OTHER);

@@ -76,7 +76,7 @@ export interface WorkList {
   readonly name: string;
   /** The name, as `schema.name`. */
   readonly table: string;
-  /** The condition for the row of the work `due.id`. */
+  /** The SQL condition that finds the row of a work item, whose id is `due.id`. */
   readonly listed: string;
   /** The field of the events' data that contains the id. */
   readonly id: string;

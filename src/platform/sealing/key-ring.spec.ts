@@ -100,7 +100,7 @@ describe('the key ring', () => {
     expect(await ids()).toEqual(before);
   });
 
-  it('seals with a new key only 60 s after it was added, once every process can open it', async () => {
+  it('seals with a new key only 60 s after its addition, when all processes have the key', async () => {
     const [a, b] = [await open(one), await open(one)];
     const before = a.sealer.sealsWith;
     const id = await rotation().addFreshKey({ current: one, former: null });
@@ -115,7 +115,7 @@ describe('the key ring', () => {
     expect(a.sealer.open(b.sealer.seal('old', 'p'), 'p')).toBe('old');
   });
 
-  it('gets one key from an operation, however often that is executed, and the recorded change names the key', async () => {
+  it('gets one new key per operation, even if that runs twice, and records each change once', async () => {
     await open(one);
     await open(two, one);
     await pass(121);
@@ -138,7 +138,7 @@ describe('the key ring', () => {
     ]);
   });
 
-  it('refuses to retire a former master key if keys would be lost that MASTER_KEY does not wrap', async () => {
+  it('refuses to retire a former master key while MASTER_KEY lacks a copy of some keys', async () => {
     await open(one);
     await open(two, one);
     await pass(121);
@@ -155,7 +155,7 @@ describe('the key ring', () => {
     expect((await open(two, one)).sealer.open(sealed, 'p')).toBe('text');
   });
 
-  it('refuses to retire a former master key that is in use, and its status says so', async () => {
+  it('refuses to retire a former master key that was used recently, and reports the time of use', async () => {
     await open(one);
     await (await open(one)).refresh();
     await open(two, one);
@@ -174,7 +174,7 @@ describe('the key ring', () => {
     expect(await retire()).toEqual([one.id]);
   });
 
-  it('creates a new key only if every master key in use wraps it', async () => {
+  it('creates a new key only if the settings contain every master key in use', async () => {
     await open(one);
     await open(two, one);
     for (const former of [null, two])
@@ -185,7 +185,7 @@ describe('the key ring', () => {
     expect((await open(two)).sealer.sealsWith).toBe(id);
   });
 
-  it('opens no personal key with the former master key after a rotation', async () => {
+  it('does not open personal keys with the former master key after a rotation', async () => {
     const before = await open(one);
     const personal = new PersonalKeys(test.database, before.sealer);
     const subjects = [newId(), newId(), newId()];

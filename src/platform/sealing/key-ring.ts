@@ -78,7 +78,7 @@ export class KeyRing {
     return new KeyRing(database, masters.current, root, new Sealer(current, others));
   }
 
-  /** Reads keys that were added since, and records that a process uses this master key. */
+  /** Reads keys that were added meanwhile, and records that a process uses this master key. */
   async refresh(): Promise<void> {
     const copies = await readCopies(this.database);
     // While the ring is incomplete, the keys in memory remain in use.
@@ -96,7 +96,7 @@ export function wrappedKeys(copies: readonly KeyCopy[]) {
   return keys.map(({ key_id, master_id, wrapped }) => ({ key_id, master_id, wrapped }));
 }
 
-/** Returns a sealer, or null if no master key matches. Throws SealError for a changed key. */
+/** Returns a sealer with these keys; null if no master key matches. Throws SealError for a changed key. */
 export function sealerOfWrapped(
   keys: Readonly<ReturnType<typeof wrappedKeys>>,
   { current, former }: MasterKeys,

@@ -16,7 +16,7 @@ const QUIET_SECONDS = 4 * NOTED_SECONDS;
 interface MasterUse {
   readonly id: string;
   readonly setting: 'MASTER_KEY' | 'MASTER_KEY_FORMER' | null;
-  /** The number of keys with a copy for it. */
+  /** The number of keys with a copy for this master key. */
   readonly keys: number;
   readonly seen_seconds_ago: number | null;
 }
@@ -25,7 +25,7 @@ interface RingKey {
   readonly id: string;
   /** The time from which the key seals. The newest key past its time seals; the others only open. */
   readonly seals_from: Date | null;
-  /** The numbers of sealed texts by name: `personal_keys`, and those of the contexts. */
+  /** The number of texts that this key sealed, by name: `personal_keys`, and the names of SealedTexts. */
   readonly sealed: Readonly<Record<string, number>>;
 }
 

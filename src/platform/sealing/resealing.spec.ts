@@ -40,7 +40,7 @@ describe('personal keys after a new key was added to the ring', () => {
       )
     ).length > 0;
 
-  it('are wrapped by the new key later if the process stops first', async () => {
+  it('are wrapped by the new key in the next run if the process stops during the first run', async () => {
     const subject = newId();
     await new PersonalKeys(db.database, new Sealer(former)).obtain(subject);
     const { sealer, reseal } = await rotated();

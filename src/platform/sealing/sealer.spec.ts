@@ -18,14 +18,14 @@ describe('a sealer', () => {
     expect(sealer.openBytes(sealer.seal(bytes, 'place'), 'place')).toEqual(bytes);
   });
 
-  it('seals the same text differently each time and reveals nothing of it', () => {
+  it('seals the same text differently each time and reveals nothing of the text', () => {
     const [one, two] = [sealer.seal('secret', 'place'), sealer.seal('secret', 'place')];
     expect(one).not.toBe(two);
     expect(one).toMatch(/^s1\.[0-9a-f]{8}\.[\w-]+$/);
     expect(Buffer.from(one.split('.')[2]!, 'base64url').includes('secret')).toBe(false);
   });
 
-  it('opens no text in another place, after a change of any character or with another key', () => {
+  it('does not open a text in another place, with another key, or after a change of any character', () => {
     const sealed = sealer.seal('secret', 'merchant/1');
     expect(() => sealer.open(sealed, 'merchant/2')).toThrow(SealError);
     expect(() => new Sealer(randomBytes(32)).open(sealed, 'merchant/1')).toThrow(SealError);
@@ -59,7 +59,7 @@ describe('a sealer', () => {
     expect(() => sealer.open(sealed, 'other')).toThrow('the sealed text was changed or belongs elsewhere');
   });
 
-  it('seals with its new key and opens texts sealed with former ones', () => {
+  it('seals with the key that was set last, and still opens texts of the former key', () => {
     const changing = new Sealer(key);
     const next = randomBytes(32);
     const before = changing.seal('text', 'place');
@@ -72,12 +72,12 @@ describe('a sealer', () => {
 });
 
 describe('a MAC', () => {
-  it('is the HMAC-SHA256 of purpose and text under a key that is derived for the purpose', () => {
+  it('is the id of the sealing key and the HMAC-SHA256 of purpose and text under a derived key', () => {
     const bytes = createHmac('sha256', deriveKey(key, 'mac')).update('event\ntext').digest('base64url');
     expect(sealer.mac('event', 'text')).toBe(`${sealer.sealsWith}.${bytes}`);
   });
 
-  it('is authentic only for its purpose and text, by any key of the ring', () => {
+  it('is authentic only for its purpose and text, while the sealer has the key of the MAC', () => {
     const mac = sealer.mac('event', 'text');
     expect(sealer.isAuthentic('event', 'text', mac)).toBe(true);
     expect(new Sealer(randomBytes(32), [key]).isAuthentic('event', 'text', mac)).toBe(true);

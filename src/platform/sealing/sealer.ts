@@ -75,7 +75,7 @@ export class Sealer {
     return this.openBytes(sealed, associatedData).toString('utf8');
   }
 
-  /** Throws SealError. */
+  /** Opens a sealed text. Throws SealError. */
   openBytes(sealed: string, associatedData: string): Buffer {
     const [version, id, packed, ...rest] = sealed.split('.');
     const key = id === undefined ? undefined : this.keys.get(id);
@@ -109,7 +109,7 @@ export function keyId(key: Buffer): string {
   return createHash('sha256').update('disburse/key-id').update(key).digest('hex').slice(0, 8);
 }
 
-/** The cache has space for two opened secrets per key of a directory's cache. */
+/** The size of the cache: two opened secrets per key of a directory's cache. */
 const MAX_OPENED = 20_000;
 
 /** Seals secrets, and caches opened ones to avoid a decryption on every request. */

@@ -10,7 +10,7 @@ describe('a process whose master key is retired', () => {
     jest.restoreAllMocks();
   });
 
-  it('logs it once when it reads the ring and is not ready until the key is back', async () => {
+  it('logs the retirement once when it reads the ring, and is not ready until the key is back', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     let isRetired = false;
     const ring = {

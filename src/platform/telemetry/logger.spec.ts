@@ -22,12 +22,12 @@ async function lastLine(): Promise<Record<string, unknown>> {
 }
 
 describe('log lines of Nest', () => {
-  it('consist of a text and its context', async () => {
+  it('consist of a redacted text, its level and its context', async () => {
     log.warn('call +14155550100', 'Dialer');
     expect(await lastLine()).toMatchObject({ level: 'warn', msg: 'call [redacted]', context: 'Dialer' });
   });
 
-  it('contain the fields of an object separately, also those of the error', async () => {
+  it('contain each field of an object, and the type and the message of its error', async () => {
     log.warn(
       { msg: 'request retried', attempt: 2, error: new Error('no route to ada@example.com') },
       'Worker',
@@ -73,7 +73,7 @@ describe('log lines of Nest', () => {
 });
 
 describe('wide lines', () => {
-  it('appear in the order in which they were written among other lines, however many there are', async () => {
+  it('appear in the order in which they and other lines were written, even if there are many', async () => {
     const written: string[] = [];
     for (let n = 0; n < 200; n += 1) {
       if (n % 50 === 7) log.warn(`other ${n}`);

@@ -12,7 +12,7 @@ type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 /** The size and the age at which buffered lines are written. */
 const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
-/** The length of buffered wide lines that are written at once: each write measures the whole buffer. */
+/** The length at which wide lines are passed to the buffer together: each write measures the whole buffer. */
 const PIECE = 8192;
 
 /**
@@ -56,7 +56,7 @@ export class Log implements LoggerService, OnApplicationShutdown {
     );
   }
 
-  /** Writes an unredacted line at a quarter of the cost. It must contain no secrets and no personal data. */
+  /** Writes an unredacted line, at a quarter of the cost. Secrets and personal data are forbidden in it. */
   wideLog(message: string, fields: LogFields, level: 'info' | 'warn' | 'error' = 'info'): void {
     if (!this.free.isLevelEnabled(level)) return;
     const head = `"level":"${level}","time":"${new Date().toISOString()}","pid":${process.pid}`;

@@ -7,7 +7,7 @@ import { HealthRegistry } from './health.js';
 import { measureOnScrape, measuring, registry, scrape, sharedMeasurement } from './metrics.js';
 
 describe('a measurement that many callers share', () => {
-  it('runs once for all calls during it and shortly after, and again later', async () => {
+  it('runs once for all calls during the run and shortly afterwards, and again for later calls', async () => {
     let [runs, finish] = [0, (): void => undefined];
     const measure = sharedMeasurement(async () => {
       runs += 1;
@@ -38,7 +38,7 @@ describe('a measurement that many callers share', () => {
   });
 });
 
-it('a readiness report and a scrape never wait for the connections of requests, however many ask', async () => {
+it('no readiness report or scrape waits for connections of requests, even if many run at once', async () => {
   const db = await testDatabase({ poolSize: 1 });
   const health = new HealthRegistry();
   let [checks, measured] = [0, 0];

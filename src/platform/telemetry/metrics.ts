@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../timeout.js';
 
-/** The registry is not prom-client's global one, in which two builds in a test process would clash. */
+/** The registry of all metrics. In prom-client's global one, two builds in a test process would clash. */
 export const registry = new Registry();
 
 export const registers = [registry];
@@ -90,12 +90,12 @@ export const clockSkew = new Gauge({
   registers,
 });
 
-/** True within a measurement, whose statements use other connections than those of requests. */
+/** True within a measurement, whose statements use other connections than requests do. */
 export const measuring = new AsyncLocalStorage<true>();
 
 const KEPT_MS = 500;
 
-/** Shares a run among calls during it and 500 ms after it, because callers are unauthenticated. */
+/** Returns a function whose calls share a run until 500 ms after its end: callers are unauthenticated. */
 export function sharedMeasurement<T>(run: () => Promise<T>): () => Promise<T> {
   let last: Promise<T> | null = null;
   let endedAt = Infinity;

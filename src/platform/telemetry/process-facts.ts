@@ -11,7 +11,7 @@ export class ScheduleState {
   @ApiProperty({ ...TIME, nullable: true }) next_at!: string | null;
 }
 
-/** A subscription that waits at an event since `at` (ISO 8601). */
+/** A subscription that has waited since `at` (ISO 8601) at the event with this position. */
 export interface HaltedSubscription {
   readonly name: string;
   readonly position: string;

@@ -96,7 +96,7 @@ describe('credentials in the admin API', () => {
     expect(own).not.toContainEqual(expect.objectContaining({ name: 'credentials.issue' }));
   });
 
-  it('an admin key becomes valid within the rights of its owner once another operator approves it', async () => {
+  it('an admin key becomes valid with the requested scopes once another operator approves it', async () => {
     const requested = await issue({ kind: 'admin', scopes: ['payouts:read'] });
     expect(requested.status).toBe(202);
     const { credential, operation } = requested.json();
@@ -111,7 +111,7 @@ describe('credentials in the admin API', () => {
     expect((await client.post('/credentials', { kind: 'admin', name: 'x', reason })).status).toBe(403);
   });
 
-  it('the secret of a request that is repeated after a crash is null after 24 hours', async () => {
+  it('a request that is repeated after a crash returns the secret, or null after 24 hours', async () => {
     const merchant_id = await newMerchantId();
     const key = newId();
     const { credential } = (await issue({ kind: 'payouts', merchant_id }, key)).json();
@@ -195,7 +195,7 @@ describe('credentials in the admin API', () => {
     expect(rows[0]!.text).not.toContain(secret);
   });
 
-  it('credentials are listed by kind, merchant, operator and status, within the reach of the key', async () => {
+  it('credentials are listed by filters, and only for the merchants of the admin key', async () => {
     const merchant_id = await newMerchantId();
     const other = await newMerchantId();
     const { id } = await issued({ kind: 'payouts', merchant_id });

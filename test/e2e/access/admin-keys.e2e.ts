@@ -23,7 +23,7 @@ describe('an admin key', () => {
   const issue = (body: object, idempotencyKey = newId()): Promise<ApiResponse> =>
     admin.post('/credentials', { name: 'server', reason, ...body }, { idempotencyKey });
 
-  it('reports its last use and keeps its revision', async () => {
+  it('displays its last use, which does not change its revision', async () => {
     const client = await app.newAdmin();
     const list = await admin.get(`/credentials?operator_id=${client.operatorId}`);
     const [{ id } = { id: '' }] = list.json<{ credentials: { id: string }[] }>().credentials;
@@ -47,8 +47,8 @@ describe('an admin key', () => {
   });
 
   it.each<[string, number, (secret: string) => string | null]>([
-    ['has its secret in replays of its response for 24 hours', DAY_MS - HOUR_MS, (secret) => secret],
-    ['has no secret in replays from then on', DAY_MS, () => null],
+    ['has its secret in a replayed response for 24 hours', DAY_MS - HOUR_MS, (secret) => secret],
+    ['has no secret in a replayed response after 24 hours', DAY_MS, () => null],
   ])('%s', async (_, ageMs, displayed) => {
     const [key, body] = [newId(), { kind: 'admin', scopes: ['payouts:read'] }];
     const issuedAt = Date.now() - ageMs;
@@ -82,7 +82,7 @@ describe('the keys of operators', () => {
     expect(response.headers['ratelimit-policy']).toBe('"credential";q=600;w=60');
   });
 
-  it('authenticate no request with a missing, malformed, mistyped or unknown key', async () => {
+  it('are required: a missing, malformed, mistyped or unknown key gets 401', async () => {
     const { baseUrl, key } = await app.newAdmin();
     const attempt = (headers: Record<string, string>): Promise<ApiResponse> =>
       send(`${baseUrl}/admin/v1/whoami`, { headers });
@@ -101,7 +101,7 @@ describe('the keys of operators', () => {
     expect((await attempt({ authorization: `bearer ${key}` })).status).toBe(200);
   });
 
-  it('have at most the scopes of the role of their owner, even after it changes', async () => {
+  it('have at most the scopes of the role of their owner, even after that role changes', async () => {
     const admin = await app.newAdmin({ scopes: ['payouts:read', 'system:write'] });
     expect((await whoami(admin)).json().scopes).toEqual(['payouts:read', 'system:write']);
     await app.app.get(CommandBus).execute(new UpdateOperator(admin.operatorId, { role: 'support' }));

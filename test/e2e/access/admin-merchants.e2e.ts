@@ -101,7 +101,7 @@ describe('merchants in the admin API', () => {
     expect((await admin.get(`/merchants/${newId()}`)).status).toBe(404);
   });
 
-  it('a lower limit applies at once, a higher one once another operator approves it', async () => {
+  it('a lower limit applies at once, a higher limit only after another operator approves it', async () => {
     const { apiKey } = app.secondMerchant.credentials;
     const path = `/merchants/${apiKey}`;
     const policy = async (): Promise<string | undefined> =>
@@ -124,7 +124,7 @@ describe('merchants in the admin API', () => {
     expect((await admin.get(path)).json()).toMatchObject({ merchant: { name: 'With it' } });
   });
 
-  it('a suspension applies at once and ends once another operator approves it', async () => {
+  it('a suspension applies at once and ends only after another operator approves its end', async () => {
     const merchant = await app.newMerchant();
     const path = `/merchants/${merchant.credentials.apiKey}`;
     const becomes = (status: number): Promise<true> =>

@@ -16,7 +16,7 @@ const [admin, approver] = [await app.newAdmin(), await app.newAdmin()];
 describe('operators in the admin API', () => {
   const person = (role: string) => ({ name: 'Grace', email: `${newId()}@ops.example`, role, reason });
 
-  it('a new operator exists once another operator approves it', async () => {
+  it('a new operator exists only once another operator approves the request', async () => {
     const requested = await admin.post('/operators', person('support'));
     expect(requested.status).toBe(202);
     const { operation } = requested.json();
@@ -45,7 +45,7 @@ describe('operators in the admin API', () => {
     expect(refused.json()).toMatchObject({ detail: 'The scope merchants:read is missing' });
   });
 
-  it('a role with more scopes needs a second operator, one with fewer does not', async () => {
+  it('a role with more scopes needs a second operator, a role with fewer scopes does not', async () => {
     const other = await app.newAdmin({ role: 'support' });
     const path = `/operators/${other.operatorId}`;
     const lowered = await admin.change(path, '', { role: 'viewer', reason });
@@ -61,7 +61,7 @@ describe('operators in the admin API', () => {
     expect((await admin.call({ method: 'PATCH', path, body: { role: 'viewer', reason } })).status).toBe(428);
   });
 
-  it('a disabled operator is refused with every key and listed as disabled', async () => {
+  it('a disabled operator is refused until another operator approves the reactivation', async () => {
     const other = await app.newAdmin({ role: 'viewer' });
     const path = `/operators/${other.operatorId}`;
     expect((await admin.change(path, '', { status: 'disabled', reason })).status).toBe(200);
@@ -78,7 +78,7 @@ describe('operators in the admin API', () => {
     await eventually(async () => (await other.get('/whoami')).status === 200);
   });
 
-  it('the approver gets the link to enrol a passkey, even after a crash, and the requester never does', async () => {
+  it('only the approver gets the link to enrol a passkey, even in a repeat after a crash', async () => {
     const request = newId();
     const body = person('viewer');
     const create = () => admin.post('/operators', body, { idempotencyKey: request });
@@ -111,7 +111,7 @@ describe('the first and the last administrators', () => {
     return programsFor(app, env)('operator', '--json', 'login-link', email, '--reason', reason, ...args);
   };
 
-  it('the shell can create two administrators; later links and operators need a second operator', async () => {
+  it('the shell can create only two administrators, whose later links need approval', async () => {
     for (const name of ['ada', 'bob']) {
       const { printed } = await link(`${name}@ops.example`, '--name', name);
       expect(printed).toContain('/enrol#');
@@ -145,7 +145,7 @@ describe('the first and the last administrators', () => {
     expect((await bob.get('/whoami')).status).toBe(200);
   });
 
-  it('two of three administrators remain if they disable each other at the same time', async () => {
+  it('two of three administrators remain if two disable each other at the same time', async () => {
     const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
     const disable = (by: AdminClient, whom: AdminClient) =>
       by.change(`/operators/${whom.operatorId}`, '', { status: 'disabled', reason });

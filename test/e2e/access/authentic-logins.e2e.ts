@@ -53,7 +53,7 @@ describe('the service with forged rows in its database', () => {
   };
   const statusOf = async (path: string): Promise<string> => (await bob.get(path)).json().operation.status;
 
-  it.each(SESSION_COLUMNS)('refuses a session whose %s became %s', async (...forged) => {
+  it.each(SESSION_COLUMNS)('refuses a session whose column %s was set to %s', async (...forged) => {
     const { browser, id } = await site.signedIn('administrator');
     const path = await request();
     await forge('console_sessions', forged, id);
@@ -62,7 +62,7 @@ describe('the service with forged rows in its database', () => {
     expect(await statusOf(path)).toBe('pending_approval');
   });
 
-  it('refuses a session with the row of another one, and accepts one that ends earlier', async () => {
+  it('refuses a session with the values of another session, but accepts an earlier expiry', async () => {
     const { browser, id } = await site.signedIn('viewer');
     const other = await site.signedIn('administrator');
     const columns = 'session_id, operator_id, method, address, authenticated_at, expires_at, mac';
@@ -81,7 +81,7 @@ describe('the service with forged rows in its database', () => {
     expect((await browser.call('/session')).status).toBe(401);
   });
 
-  it.each(LINK_COLUMNS)('refuses a one-time link whose %s became %s', async (...forged) => {
+  it.each(LINK_COLUMNS)('refuses a one-time link whose column %s was set to %s', async (...forged) => {
     const { id } = await site.operator();
     const token = await site.token(id);
     await forge('login_secrets', forged, id);
@@ -96,7 +96,7 @@ describe('the service with forged rows in its database', () => {
     ['merchants', `'{}'`],
     ['addresses', `'{192.0.2.0/24}'`],
     ['kind', `'exchange'`],
-  ] as const)('accepts an admin key by its events despite a forged %s', async (...forged) => {
+  ] as const)('reads the rights of an admin key from events despite a forged %s', async (...forged) => {
     const key = await site.app.newAdmin({ operatorId: ada.operatorId });
     await forge('credentials', forged, ada.operatorId);
     // The first read, so that no cache has it.
@@ -137,7 +137,7 @@ describe('the service with forged rows in its database', () => {
     expect(response.json()).toMatchObject({ actor: { operator_id: id }, role: 'viewer' });
   });
 
-  it('gives no operator the secret of the key of another operator', async () => {
+  it('returns no secret to an operator whom a forged row names as the owner of a key', async () => {
     const victim = await site.app.newAdmin();
     const { credential_id: id } = (await victim.get('/whoami')).json().actor;
     const { browser, id: thief } = await site.signedIn('administrator');
@@ -177,7 +177,7 @@ describe('the service with forged rows in its database', () => {
     await eventually(async () => (await call()) === 401);
   });
 
-  it('pays out by the events of an exchange key despite any forged row', async () => {
+  it('accepts only the payout addresses in the events of an exchange key, despite a forged row', async () => {
     const [allowed, other] = [
       '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
       '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',

@@ -35,7 +35,7 @@ describe('a session of the console', () => {
     expect((await site.browser().post('/login/link', { token })).status).toBe(401);
   });
 
-  it('cannot be opened by an expired link or one that a later link replaced', async () => {
+  it('cannot be opened by an expired link or by a link that a later link replaced', async () => {
     const { id } = await site.operator();
     const first = await site.token(id);
     const token = await site.token(id);
@@ -101,7 +101,7 @@ describe('a session of the console', () => {
     expect(await inBackground(writes!)).toEqual([200, 200, 200]);
   });
 
-  it('ends once the operator is disabled, even if enabled again later, and ends with another link', async () => {
+  it('ends for good when the operator is disabled, and when another link is issued', async () => {
     const { browser, id } = await site.signedIn();
     expect((await browser.call('/session')).status).toBe(200);
     const become = (status: 'active' | 'disabled') =>
@@ -151,7 +151,7 @@ describe('the document of the console', () => {
     expect(page.text).toContain('&quot;oidc&quot;:false');
   });
 
-  it('is not served for another method of an API path, which gets 405 with Allow, regardless of what a client accepts', async () => {
+  it('is not served for a wrong method of an API path: 405, even if the client accepts HTML', async () => {
     const browser = site.browser();
     const headers = { accept: 'text/html' };
     for (const [method, path, allow] of [
@@ -169,7 +169,7 @@ describe('the document of the console', () => {
     expect((await browser.call('/enrol')).status).toBe(405);
   });
 
-  it('is not served to a program at an unknown path of the API, which gets a problem document', async () => {
+  it('is served neither to programs nor under API paths, which get a problem document', async () => {
     const response = await site.browser().call('/payouts');
     expect([response.status, response.headers['content-type']]).toEqual([404, PROBLEM]);
     for (const [path, status] of [

@@ -88,7 +88,7 @@ describe('a login at the identity provider', () => {
     ]);
   });
 
-  it('is refused in another browser and when its address is used twice', async () => {
+  it('is refused if its callback is opened in another browser or for a second time', async () => {
     const { email } = await site.operator();
     const { browser, seen } = await login(claimsOf(email));
     const callback = seen.find((each) => each.includes('/login/oidc/callback'))!;
@@ -111,7 +111,7 @@ describe('a login at the identity provider', () => {
     expect([await statusWith(Date.now()), await statusWith(Date.now() + 60_000)]).toEqual([401, 403]);
   });
 
-  it('has the age of the login at the provider and replaces a present session', async () => {
+  it('dates the session by the login at the provider, and a second login updates that time', async () => {
     const { email } = await site.operator();
     const at = Math.floor(Date.now() / 1000) - 200;
     const { browser, seen } = await login(claimsOf(email), at);
@@ -124,7 +124,7 @@ describe('a login at the identity provider', () => {
     expect(await authenticated()).toBeGreaterThan(at * 1000 + 150_000);
   });
 
-  it('ends the former session', async () => {
+  it('ends the session that the browser had before', async () => {
     const { email } = await site.operator();
     const { browser } = await login(claimsOf(email));
     const former = site.browser();
@@ -137,7 +137,7 @@ describe('a login at the identity provider', () => {
     expect((await former.call('/session')).status).toBe(401);
   });
 
-  it('enrols no passkey, because a former employee would keep it', async () => {
+  it('allows passkeys only by a one-time link, because former employees would keep theirs', async () => {
     const { browser, id } = await site.signedIn();
     const enrolment = (body: object) => browser.post('/enrol/options', body);
     expect((await browser.post('/login/passkey/options')).status).toBe(403);

@@ -68,7 +68,7 @@ const AUTHENTICATOR = {
     expect(again).toBe(400);
   });
 
-  it('are enrolled once per link, and opening the link does not consume it', async () => {
+  it('are enrolled once per link, and a visit does not consume the link', async () => {
     const link = await service.link((await service.newOperator('Katherine Operator')).id);
     const [left, user, late] = [await visit(link), await visit(link), await visit(link)];
     expect(await left.alert().count()).toBe(0);
@@ -89,7 +89,7 @@ const AUTHENTICATOR = {
     await user.alert().waitFor();
   });
 
-  it('are explained on the page if none is used', async () => {
+  it('are reported as not used if the browser refuses the sign-in', async () => {
     const user = await visitConsole(browser, service);
     await user.open('/login', 'Sign in');
     // The browser refuses without a passkey of this site.

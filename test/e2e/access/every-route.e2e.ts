@@ -97,7 +97,7 @@ describe('every route', () => {
     expect([under('/api/v1/').length > 20, under('/admin/v1/').length > 40]).toEqual([true, true]);
   });
 
-  it.each(APIS)('%s refuses a request without a caller and a caller of another API', async (api) => {
+  it.each(APIS)('under %s refuses missing credentials and credentials of another API', async (api) => {
     const browser = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
     const { key } = await app.newAdmin();
     const foreign = {
@@ -144,7 +144,7 @@ describe('every route', () => {
     ['no scope', { scopes: [] }, []] as const,
   ] as readonly (readonly [string, { role?: Role; scopes?: string[] }, readonly string[]])[];
 
-  it.each(KEYS)('of the admin API accepts a key of %s if that role suffices', async (_, key, scopes) => {
+  it.each(KEYS)('of the admin API accepts a key with %s if its scopes suffice', async (_, key, scopes) => {
     const admin = await app.newAdmin(key);
     for (const { method, url, handler } of under('/admin/v1/')) {
       const needed = Reflect.getMetadata(SCOPES_KEY, handler) as readonly string[];
@@ -159,7 +159,7 @@ describe('every route', () => {
     }
   });
 
-  it('of the admin API and the merchant API refuses a key from outside its addresses', async () => {
+  it('of the admin API and merchant API refuses a key from an address outside its allow-list', async () => {
     const [owner, merchant] = [await app.newAdmin(), await app.newMerchant()];
     const elsewhere = ['203.0.113.0/24'];
     const change = { ip_allow_list: elsewhere, reason: 'a test' };
@@ -205,7 +205,7 @@ describe('every route', () => {
       expect(displayed.length).toBeGreaterThan(6);
     });
 
-    describe('in the admin API, for a key that is confined to another merchant,', () => {
+    describe('in the admin API', () => {
       const ofMerchants = single('/admin/v1/').filter(({ url }) =>
         /^\/admin\/v1\/(merchants|credentials|users|orders|payouts|deliveries)\/:id/.test(url),
       );
@@ -226,7 +226,7 @@ describe('every route', () => {
         );
       });
 
-      it.each(named)('%s finds nothing and changes nothing', async (_, route) => {
+      it.each(named)('%s returns 404 and changes nothing for a key of another merchant', async (_, route) => {
         const [, , , resource = ''] = route.url.split('/');
         const read = `/${resource}/${ids.get(resource)!}`;
         const before = await operator.get(read);
@@ -239,12 +239,12 @@ describe('every route', () => {
         if (resource === 'deliveries') expect(after.text).toBe(before.text);
       });
 
-      it.each(named)('%s is 404 for an unknown id and for an id that is no UUID', async (_, route) => {
+      it.each(named)('%s returns 404 for an unknown id and for an id that is no UUID', async (_, route) => {
         for (const id of [randomUUID(), 'no-uuid'])
           expect((await call(operator, route, withIds(route.url, id))).status).toBe(404);
       });
 
-      it('replays no response of another key of the same operator', async () => {
+      it('does not replay a response to a key of the same operator for another merchant', async () => {
         const merchants = [app.secondMerchant.credentials.apiKey];
         const narrow = await app.newAdmin({ operatorId: operator.operatorId, merchants });
         const resend = (by: AdminClient) =>
@@ -260,7 +260,7 @@ describe('every route', () => {
         expect((await resend(operator)).text).toBe(first.text);
       });
 
-      it('lists nothing of the merchant', async () => {
+      it('lists no resource of the merchant for a key of another merchant', async () => {
         for (const each of ['credentials', 'users', 'payouts', 'orders', 'webhook_endpoints', 'deliveries']) {
           const response = await confined.get(`/${each}?merchant_id=${ids.get('merchants')}`);
           // Some lists name the merchant as unknown.
@@ -270,7 +270,7 @@ describe('every route', () => {
       });
     });
 
-    it('is visible to its own merchant, by signature and by session', async () => {
+    it('is visible to a session of its merchant', async () => {
       const browser = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
       const reads = single('/api/v1/').filter((route) => !isWrite(route));
       // 409 means that the payout has no evidence yet, 503 that no signed head covers its events yet.

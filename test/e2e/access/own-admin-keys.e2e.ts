@@ -55,7 +55,7 @@ describe('the admin keys of one operator', () => {
     expect((await issue(person, { kind: 'payouts', merchant_id: randomUUID() })).status).toBe(403);
   });
 
-  it('can be rolled by another key of their owner with their scopes, and by no other operator', async () => {
+  it('can be rolled by a key of the same operator with their scopes, and by no other operator', async () => {
     const full = await app.newAdmin();
     const own = { operatorId: full.operatorId };
     const [reader, audits] = [
@@ -86,7 +86,7 @@ describe('the admin keys of one operator', () => {
       { expires_at: later(2 * HOUR_MS) },
       { expires_at: later(HOUR_MS / 2) },
     ],
-  ])('cannot issue a key with more %s than they have', async (what, terms, wider, narrower) => {
+  ])('cannot issue or roll a key beyond their own %s', async (what, terms, wider, narrower) => {
     const free = await app.newAdmin();
     const bound = await app.newAdmin({ operatorId: free.operatorId, ...terms() });
     const detail = `The key would exceed the ${what} of the key that requests it`;
@@ -112,7 +112,7 @@ describe('the admin keys of one operator', () => {
     ['scope', () => ({ scopes: ['credentials:write', 'credentials:read'] })],
     ['merchant', () => ({ merchants: [app.merchant.credentials.apiKey] })],
     ['address', () => ({ addresses: ['127.0.0.0/8', '::1/128'] })],
-  ])('replay no secret to a key that lacks a %s of the new one', async (_, terms) => {
+  ])('are not replayed with their secret to a key that lacks a %s of theirs', async (_, terms) => {
     const full = await app.newAdmin();
     const less = await app.newAdmin({ operatorId: full.operatorId, ...terms() });
     const key = randomUUID();
@@ -128,7 +128,7 @@ describe('the admin keys of one operator', () => {
     expect([again.status, again.text.includes('dsb_')]).toEqual([403, false]);
   });
 
-  it('are visible only to a key of their owner with the same merchants', async () => {
+  it('are not visible to a key of the same operator that is confined to one merchant', async () => {
     const merchants = [app.merchant.credentials.apiKey];
     const wide = await app.newAdmin();
     const confined = await app.newAdmin({ operatorId: wide.operatorId, merchants });
@@ -137,7 +137,7 @@ describe('the admin keys of one operator', () => {
     expect([await status(wide), await status(confined)]).toEqual([404, 200]);
   });
 
-  it('are approved by an operator with the scope and requested by their owner', async () => {
+  it('are approved only with credentials:write, and not if the role of their owner was lowered', async () => {
     const support = await app.newAdmin({ role: 'support' });
     const { operation } = (await issue(support)).json();
     const another = await app.newAdmin({ role: 'support' });

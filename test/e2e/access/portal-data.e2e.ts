@@ -60,7 +60,7 @@ describe('the API of the portal', () => {
     ]);
   });
 
-  it('returns orders with their users to a session with this scope alone, without a lookup', async () => {
+  it('returns orders with users to a session with only orders:read, and records no lookup', async () => {
     const merchant = await app.newMerchant();
     const key = await app.newExchangeKey(false, merchant.credentials.apiKey);
     const created = await key.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'customer-7' });
@@ -75,7 +75,7 @@ describe('the API of the portal', () => {
     expect(await list(own, '/lookups', 'lookups')).toEqual([]);
   });
 
-  it('returns the endpoints and their test deliveries with attempts, and resends them', async () => {
+  it('returns endpoints and test deliveries with their attempts, and resends a delivery', async () => {
     expect(await list<Identified>(browser, '/endpoints', 'webhook_endpoints')).toEqual([
       expect.objectContaining({ id: endpointId }),
     ]);
@@ -92,7 +92,7 @@ describe('the API of the portal', () => {
     await eventually(async () => (await read()).attempts.length === 2);
   });
 
-  it('records the session in the events that it writes, and writes once per Idempotency-Key', async () => {
+  it('records the session in the events of a write, and writes once per Idempotency-Key', async () => {
     const key = { 'idempotency-key': `"${randomUUID()}"` };
     const path = `${DATA}/endpoints/${endpointId}/rotate_secret`;
     const [first, repeated] = [
@@ -116,7 +116,7 @@ describe('the API of the portal', () => {
     expect((await browser.post(`${DATA}/endpoints/${endpointId}/recover`, { since })).status).toBe(202);
   });
 
-  it('rotates a secret on an empty JSON body, as the merchant API does', async () => {
+  it('rotates a secret if the JSON body is empty, as the merchant API does', async () => {
     const json = { 'content-type': 'application/json' };
     const inPortal = await browser.post(`${DATA}/endpoints/${endpointId}/rotate_secret`, undefined, json);
     const path = `/merchants/v1/webhook_endpoints/${endpointId}/rotate_secret`;
@@ -124,7 +124,7 @@ describe('the API of the portal', () => {
     expect([inPortal.status, signed.status]).toEqual([200, 200]);
   });
 
-  it('registers an endpoint with its secret once per Idempotency-Key and deletes it', async () => {
+  it('registers one endpoint per Idempotency-Key, with a secret, and then deletes the endpoint', async () => {
     const key = { 'idempotency-key': `"${randomUUID()}"` };
     const body = { webhook_endpoint: { url: `${receiver.url}/second` } };
     const [first, repeated] = [
@@ -140,7 +140,7 @@ describe('the API of the portal', () => {
     expect((await browser.get(path)).status).toBe(404);
   });
 
-  it('issues a key that works at once, lists it with its use and revokes it', async () => {
+  it('issues a key that signs requests, lists the key with its last use, and revokes the key', async () => {
     const merchant = await app.newMerchant();
     const own = await browserOf(merchant);
     const key = { 'idempotency-key': `"${randomUUID()}"` };
@@ -164,7 +164,7 @@ describe('the API of the portal', () => {
     await eventually(async () => (await status()) === 401);
   });
 
-  it('revokes an exchange secret, which then creates no order', async () => {
+  it('revokes an exchange secret, after which the key creates no order', async () => {
     const merchant = await app.newMerchant();
     const own = await browserOf(merchant);
     const key = await app.newExchangeKey(true, merchant.credentials.apiKey);
@@ -212,7 +212,7 @@ describe('the API of the portal', () => {
     expect(usage.days[0]!.requests).toBeGreaterThan(usage.days[0]!.refused);
   });
 
-  it('returns as used only the requests that were sent, not points that are reserved in advance', async () => {
+  it('counts as usage the requests that were sent, not those that were reserved in advance', async () => {
     const merchant = await app.newMerchant();
     for (let n = 0; n < 3; n += 1) await merchant.get('/merchants/v1/payouts');
     const usage = await browserOf(merchant, ['usage:read']);
@@ -221,7 +221,7 @@ describe('the API of the portal', () => {
     await eventually(async () => (await used()) === 4);
   });
 
-  it('returns nothing of another merchant', async () => {
+  it('returns no data of another merchant', async () => {
     expect((await stranger.get(`${DATA}/events?user_id=${userId}`)).status).toBe(404);
     for (const [path, name] of [
       ['/payouts', 'payouts'],

@@ -70,7 +70,7 @@ const fresh = async () => {
 };
 
 describe('a link to the portal', () => {
-  it('opens once and displays who it is for', async () => {
+  it('opens once, with the person, the scopes and the return URL of the link', async () => {
     const { portal_session, url } = await createPortalSession(app.merchant, {
       actor: ACTOR,
       scopes: ['usage:read'],
@@ -93,14 +93,14 @@ describe('a link to the portal', () => {
     expect((await new PortalBrowser(browser.origin).openLink(url)).status).toBe(401);
   });
 
-  it('opens for only one of two concurrent browsers', async () => {
+  it('opens for only one of three concurrent browsers', async () => {
     const { url } = await createPortalSession(app.merchant);
     const { origin } = new URL(url);
     const responses = await Promise.all([1, 2, 3].map(() => new PortalBrowser(origin).openLink(url)));
     expect(responses.map(({ status }) => status).sort()).toEqual([204, 401, 401]);
   });
 
-  it('does not open for a page of another site, and sets a cookie that no script reads and no other site sends', async () => {
+  it('does not open for another site, and sets a cookie with HttpOnly and SameSite=Strict', async () => {
     const { url, browser } = await fresh();
     expect((await browser.openLink(url, { origin: 'https://evil.example' })).status).toBe(403);
     const { status, headers } = await browser.openLink(url);
@@ -139,7 +139,7 @@ describe('a session of the portal', () => {
     );
   });
 
-  it('ends only with a logout from its own page', async () => {
+  it('ends with a logout from its own page, but not from another site', async () => {
     const { url } = await createPortalSession(app.merchant);
     const browser = await PortalBrowser.enter(url);
     const foreign = await browser.post('/logout', undefined, { origin: 'https://evil.example' });
@@ -148,7 +148,7 @@ describe('a session of the portal', () => {
     expect(await status(browser)).toBe(401);
   });
 
-  it('ends after an hour of background requests and is extended by a request of the person', async () => {
+  it('ends after an hour with only background requests, and a request of the person extends it', async () => {
     const background = { 'disburse-background': 'true' };
     const [one, other] = await Promise.all([1, 2].map(() => createPortalSession(app.merchant)));
     const [left, used] = await Promise.all([one!, other!].map(({ url }) => PortalBrowser.enter(url)));
@@ -192,7 +192,7 @@ describe('the document of the portal', () => {
 
 /** Listeners on one host share cookies on every port, so that each has to refuse the others' cookies. */
 describe('a cookie', () => {
-  it('opens the console if it is of the console, and the portal if it is of the portal', async () => {
+  it('of the console or the portal is accepted only there, and only under its own name', async () => {
     const site = new ConsoleSite(app);
     const { browser: person } = await site.signedIn('administrator');
     const portal = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
@@ -246,7 +246,7 @@ describe('a link to the portal of another merchant', () => {
     expect((await post(browser, url, true)).status).toBe(401);
   });
 
-  it('needs no confirmation if the session is idle or of the same merchant', async () => {
+  it('needs no confirmation if the session is idle, nor does a link of the same merchant', async () => {
     const { merchant, secondMerchant, database } = site.app;
     const first = await createPortalSession(merchant);
     const browser = await PortalBrowser.enter(first.url);
@@ -259,7 +259,7 @@ describe('a link to the portal of another merchant', () => {
     expect(await merchantIn(browser)).toBe(secondMerchant.credentials.apiKey);
   });
 
-  it('is not consumed by a HEAD, nor is a login to the console', async () => {
+  it('is not consumed by a HEAD request, which gets 200 without a body', async () => {
     const { url } = await createPortalSession(site.app.merchant);
     const { origin } = new URL(url);
     for (const address of [`${origin}/enter`, `${site.origin}/login`, `${site.origin}/enrol`]) {

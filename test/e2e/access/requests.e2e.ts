@@ -53,7 +53,7 @@ describe('the log of requests', () => {
     ['%00=1', '?', '? is not a parameter'],
     ['hunter2', '?', '? is not a parameter'],
     ['colour=1', 'colour', 'colour is not a parameter'],
-  ])('contains for the query %s only %s and the refusal "%s"', async (query, name, refusal) => {
+  ])('contains for the query %s only the name %s and the refusal "%s"', async (query, name, refusal) => {
     const response = await app.merchant.get(`/merchants/v1/payouts?${query}`);
     expect(response.status).toBe(400);
     const row = await logged(response.headers);
@@ -75,7 +75,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('contains the expected text of a wrong signature with the digest of the body', async () => {
+  it('contains the text that a refused request should have signed, with the digest of the body', async () => {
     const body = JSON.stringify({ phone_number: '+15550009999' });
     const timestamp = String(Math.floor(Date.now() / 1000));
     const response = await app.merchant.call({
@@ -92,7 +92,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('contains the signing secret of an exchange request and the address digest of a wrong signature', async () => {
+  it('names the credential of an exchange request, but hashes the address of a wrong signature', async () => {
     const { signing, open } = app.exchange;
     const address = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
     const wrong = await signing.call({
@@ -118,7 +118,7 @@ describe('the log of requests', () => {
     expect(await logged(tokens.headers)).toMatchObject({ status: 422, credential_id: null });
   });
 
-  it('counts the requests of a merchant and when its key was last used', async () => {
+  it('counts the requests of a merchant and records when its key was last used', async () => {
     const merchant = await app.newMerchant();
     const { apiKey } = merchant.credentials;
     await merchant.get('/merchants/v1/payouts');
@@ -134,7 +134,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('contains nothing of a caller without an API key', async () => {
+  it('contains no request with an unknown API key', async () => {
     const { headers } = await app.merchant.get('/merchants/v1/payouts', { 'svc-api-key': randomUUID() });
     const last = await app.merchant.get('/merchants/v1/payouts');
     await logged(last.headers);

@@ -70,7 +70,7 @@ describe('the cause of an event', () => {
   const of = (stream: string): [string, EventMetadata][] =>
     events.filter((each) => each.stream === stream).map(({ type, metadata }) => [type, metadata]);
 
-  it('is a request, an operator, or a process and the event that it reacts to', () => {
+  it('is a request, an operator, or a process with the event to which the process reacts', () => {
     const before = new Set<string>();
     const without: string[] = [];
     for (const { id, type, metadata, stream } of events) {
@@ -90,7 +90,7 @@ describe('the cause of an event', () => {
     expect(events.length).toBeGreaterThan(40);
   });
 
-  it('names the route, the process and the event of another stream', () => {
+  it('names the route of a request, the process, or an event in another stream', () => {
     const [reportedBy, receivedBy] = of(`payout-${received}`).map(([, metadata]) => metadata);
     expect(reportedBy).toMatchObject({ actor: 'POST /merchants/v1/payouts/report' });
     expect(receivedBy).toMatchObject({ actor: 'payouts.verification' });
@@ -149,7 +149,7 @@ describe('npm run audit -- explain', () => {
     expect((await walk('payout', pending)).deliveries).toEqual([]);
   });
 
-  it('prints an order with its events from the quote to the outcome and the key of its request', async () => {
+  it('prints an order with its events from creation to outcome, and the key of its request', async () => {
     const found = await walk('order', sale.id);
     expect(chain(found)).toEqual([
       ['order.completed.v1', 'exchange.watch', false],
@@ -159,7 +159,7 @@ describe('npm run audit -- explain', () => {
     expect(found.events[0]!.metadata.key_id).toBe(app.exchange.open.credentials.apiKey);
   });
 
-  it('prints the stream of the event of a delivery, even of a test', async () => {
+  it('prints for a delivery the stream of its event, even for a test delivery', async () => {
     const found = await walk('delivery', delivery);
     expect(found.stream).toBe(`payout-${received}`);
     expect(chain(found)).toEqual(payoutChain);
@@ -217,10 +217,10 @@ describe('npm run audit -- balance', () => {
   });
 
   it.each<[string, () => string[], RegExp]>([
-    ['of no id', () => ['--user', 'x'], /is not a valid user id: expected a UUID/],
-    ['at an invalid point', () => ['--user', user, '--at', 'yesterday'], /--at must be a position/],
-    ['before the user', () => ['--user', user, '--at', '0'], /contains no user/],
-    ['of a user who is not there', () => ['--user', newId()], /contains no user/],
+    ['of a user id that is no UUID', () => ['--user', 'x'], /is not a valid user id: expected a UUID/],
+    ['at an invalid position', () => ['--user', user, '--at', 'yesterday'], /--at must be a position/],
+    ['before the user was created', () => ['--user', user, '--at', '0'], /contains no user/],
+    ['of an unknown user', () => ['--user', newId()], /contains no user/],
   ])('refuses a balance %s', async (_name, args, message) => {
     await expect(audit('balance', ...args())).rejects.toThrow(message);
   });
@@ -229,7 +229,7 @@ describe('npm run audit -- balance', () => {
 const merchantId = merchant.credentials.apiKey;
 const grace = await app.newAdmin({ role: 'support' });
 
-describe('a read of a merchant in the shell', () => {
+describe('a read of merchant data by an operator or the shell', () => {
   // Programs of other tests have displayed some of it.
   beforeAll(() => app.database.query('truncate operations.lookups'));
 
@@ -242,7 +242,7 @@ describe('a read of a merchant in the shell', () => {
       .map((each) => `${each['operator_name']} ${each['subject']}`);
   };
 
-  it('is in the lookups of the merchant, by the owner of the key or by the shell', async () => {
+  it('is in the lookups of the merchant under the name of its reader', async () => {
     const commands: readonly (readonly [subject: string, ...args: string[]])[] = [
       [`payout ${received}`, 'payouts', 'show', received],
       [`payout ${pending}`, 'payouts', 'show', pending],

@@ -90,19 +90,19 @@ const remove = (id: string): string => `delete from ${TABLE} where delivery_id =
 
 /** A tampering with each delivery, its SQL, and the listed difference. */
 const TAMPERINGS: readonly (readonly [what: string, sql: string, difference: string])[] = [
-  set('another body', ids[0]!, `body = replace(body, '"1.50"', '"9.50"')`),
-  set('another body of a test', tests[0]!, `body = replace(body, 'This is', 'That is')`),
-  set('another type', ids[1]!, `type = 'payout.failed'`),
-  set('another endpoint', ids[2]!, `endpoint_id = '${stranger}'`),
-  set('another merchant', ids[4]!, `merchant_id = '${stranger}'`),
-  set('a test that is none', tests[1]!, 'is_test = false'),
-  plant('one of no event, the nil UUID', nil),
-  plant('one of no event', unknown),
-  plant('one of an event that the endpoint did not subscribe to', unasked),
+  set('a changed body', ids[0]!, `body = replace(body, '"1.50"', '"9.50"')`),
+  set('a changed body of a test delivery', tests[0]!, `body = replace(body, 'This is', 'That is')`),
+  set('a changed type', ids[1]!, `type = 'payout.failed'`),
+  set('a changed endpoint', ids[2]!, `endpoint_id = '${stranger}'`),
+  set('a changed merchant', ids[4]!, `merchant_id = '${stranger}'`),
+  set('a test delivery that is no longer marked as a test', tests[1]!, 'is_test = false'),
+  plant('a delivery without an event, with the nil UUID', nil),
+  plant('a delivery without an event', unknown),
+  plant('a delivery of an event that the endpoint did not subscribe to', unasked),
   ['more rows than the events create', '', `${TABLE} 3 of its rows: the events say that there are none`],
-  ['one that is gone', remove(ids[3]!), `${TABLE} ${ids[3]}: no row, the events say that there is one`],
+  ['a deleted delivery', remove(ids[3]!), `${TABLE} ${ids[3]}: no row, the events say that there is one`],
   [
-    'another address of an endpoint',
+    'a changed address of an endpoint',
     `update ${SNAPSHOTS} set url = 'https://evil.example/' where endpoint_id = '${endpoint}'`,
     `${SNAPSHOTS} ${endpoint}: url is https://evil.example/, the events say ${receiver.url}`,
   ],
@@ -128,7 +128,7 @@ describe('npm run audit -- verify, of deliveries that were tampered with,', () =
 });
 
 describe('npm run audit -- verify, of every read model,', () => {
-  it('names a deleted row of each table and leaves nothing in the database', async () => {
+  it('names a deleted row of each table and leaves no schema of the check in the database', async () => {
     const db = await testDatabase();
     const env = { DATABASE_URL: db.url, MASTER_KEY: '11'.repeat(32) };
     const store = new AuthenticEventStore(

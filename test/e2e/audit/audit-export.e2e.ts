@@ -99,7 +99,7 @@ describe('npm run audit -- export', () => {
     expect(readdirSync(out).sort()).toEqual([...manifest.parts.map(({ file }) => file), 'manifest.json']);
   });
 
-  it('contains only events of the merchant, even those that do not name it', async () => {
+  it('contains only events of --merchant, including those that do not name the merchant', async () => {
     const out = folder('merchant');
     await run('--out', out, '--merchant', MERCHANT.toUpperCase());
     const lines = linesOf(out);
@@ -114,7 +114,7 @@ describe('npm run audit -- export', () => {
     expect(manifestOf(out).merkle_root).toBeNull();
   });
 
-  it('contains a range of positions or of times', async () => {
+  it('contains only the events between --from and --to, which are positions or times', async () => {
     const whole = linesOf(folder('whole'));
     const [after, upTo] = [whole[99]!, whole[499]!];
     await run('--out', folder('range'), '--from', after.position, '--to', upTo.position);
@@ -131,7 +131,7 @@ describe('npm run audit -- export', () => {
       env: { ...process.env, DATABASE_URL: db.url },
     });
 
-  it('writes to standard output for another process', async () => {
+  it('writes to standard output if --out is missing', async () => {
     const program = start();
     expect([await program.ended, program.output === textOf(folder('whole'))]).toEqual([0, true]);
   });
@@ -142,7 +142,7 @@ describe('npm run audit -- export', () => {
     expect([await program.ended, program.errors]).toEqual([1, 'write EPIPE\n']);
   });
 
-  it('does nothing once it is complete and refuses a folder with other files', async () => {
+  it('does not change a complete export, and refuses the folder of a different export', async () => {
     const out = folder('whole');
     const before = readFileSync(join(out, 'manifest.json'), 'utf8');
     await write(1);

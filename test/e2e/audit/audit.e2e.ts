@@ -151,7 +151,7 @@ describe('npm run audit -- verify', () => {
     MASTER_KEY: app.config.masterKey!,
   });
 
-  it('finds a log without faults in order and changes nothing', async () => {
+  it('reports an intact log as in order and changes no rows', async () => {
     const rows = (): Promise<object[]> => app.database.query('select * from payouts.payouts order by id');
     const before = await rows();
     const { printed, exitCode } = await invoke('audit', env(), 'verify');
@@ -163,7 +163,7 @@ describe('npm run audit -- verify', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('prints no differences while payouts are reported, whether of the log or of an export', async () => {
+  it('prints no differences while payouts are reported, for the log and for an export', async () => {
     const reports = Array.from({ length: 30 }, () => reported(merchant, users[3]!));
     for (let round = 0; round < 3; round += 1) expect((await verify(env())).exitCode).not.toBe(2);
     await Promise.all(reports);
@@ -181,7 +181,7 @@ describe('npm run audit -- verify', () => {
     expect(behind.not_checked.join()).toContain('the export ends before their checkpoints');
   });
 
-  it('reports an event store that does not belong to the read models, without verifying balances', async () => {
+  it('reports an event store that ends before the checkpoints of the read models', async () => {
     const other = await testDatabaseUrl();
     const { printed, exitCode } = await invoke('audit', { ...env(), EVENT_STORE_URL: other }, 'verify');
     expect(printed).toContain('The event store ends before the checkpoint');
@@ -203,7 +203,7 @@ describe('npm run audit -- verify', () => {
       expect(report.differences).toContainEqual(expect.stringContaining(difference)),
     );
 
-    it('exits with 2 and names nothing else', () => {
+    it('exits with 2 and names no other difference', () => {
       expect(report.exitCode).toBe(2);
       const unexpected = report.differences.filter(
         (each) =>

@@ -88,7 +88,7 @@ describe('the programs of docs/auditing.md', () => {
       ['exchange recheck', 0],
     ] as const;
 
-  it('find an idle log and its export in order', async () => {
+  it('report an idle log and its export as in order', async () => {
     await keep('heads.ndjson', 'audit heads');
     await keep('key.pem', 'audit key');
     writeFileSync(
@@ -98,7 +98,7 @@ describe('the programs of docs/auditing.md', () => {
     await expectCodes([['audit export --out rest --part-events 20', 0], ...commands()]);
   });
 
-  it('find forgeries in an export with the master key alone', async () => {
+  it('find forgeries in an export only with the master key', async () => {
     await forge();
     expect((await run('audit verify --from forged --offline', NO_KEY)).text).not.toContain(FORGED);
     const offline = await run('audit verify --from forged --offline');
@@ -120,7 +120,7 @@ describe('the programs of docs/auditing.md', () => {
     expect(modeOf(join(folder, 'rest'))).toBe('700');
   });
 
-  it('have their documented effects and leave the rest in order', async () => {
+  it('exit with 0 when they rebuild, rotate the key, verify and begin a new ledger', async () => {
     await expectCodes([
       ['rebuild --reason auditing', 0],
       ['audit key rotate --reason auditing', 0],
@@ -130,7 +130,7 @@ describe('the programs of docs/auditing.md', () => {
     await expectCodes([['audit begin --reason auditing', 0]]);
   });
 
-  it('cover all commands of the guide', () => {
+  it('are all run by these tests', () => {
     const guide = readFileSync('docs/auditing.md', 'utf8');
     const named = [...guide.matchAll(/npm run (?:-s )?(audit|exchange|rebuild) -- (?:--json )?([a-z]+)?/g)];
     const found = new Set([...ran].map((each) => each.replace(/ -.*/, ' ')));

@@ -88,10 +88,10 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
   }
 
   it.each([
-    ['another name', 'redis', url, '--from and --to must be two event stores'],
-    ['the same one twice', url, url, '--from and --to must be two event stores'],
+    ['an unknown event store', 'redis', url, '--from and --to must be two event stores'],
+    ['the same event store twice', url, url, '--from and --to must be two event stores'],
     ['a source that the service does not use', url, 'postgres', 'not the one that this database belongs to'],
-    ['a log of running processes', 'postgres', url, 'Processes of the service that ran in the last minute'],
+    ['a log that processes write', 'postgres', url, 'Processes of the service that ran in the last minute'],
   ])('refuses %s', async (_, from, to, why) => {
     await expect(copy(from, to)).rejects.toThrow(why);
   });
@@ -137,7 +137,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     await expectInOrder(before);
   });
 
-  it('proves a payout and an export of copied and later events to a holder of the key', async () => {
+  it('lets a holder of the key verify a payout and an export of copied and later events', async () => {
     const program = '../../../examples/audit-verifier/verify-proof.mjs';
     const { verifyProof } = (await import(program)) as {
       verifyProof(proof: ProofResponse['proof'], key: string): { events: readonly object[] };

@@ -126,7 +126,7 @@ describe('the ledger', () => {
     expect([forged.printed, forged.exitCode]).toEqual([expect.stringContaining('NOT proven'), 2]);
   });
 
-  it('is in order according to a retained head and the published key', async () => {
+  it('passes the audit with a retained head and the published key', async () => {
     const response = await merchant.get('/merchants/v1/audit/head');
     const [kept, pem] = [fileOf(response.text), fileOf(response.json().head.public_key)];
     const { printed, exitCode } = await audit('verify', '--head', kept, '--head', file, '--key', pem);
@@ -134,7 +134,7 @@ describe('the ledger', () => {
     expect(exitCode).toBeNull();
   });
 
-  it('continues with another key that is signed by the one before', async () => {
+  it('continues after a rotation with a new key, which the former key has signed', async () => {
     const before = (await proofOf(received)).head;
     const { printed } = await audit('--json', 'key', 'rotate');
     const next = JSON.parse(printed) as SigningKey;

@@ -35,20 +35,20 @@ const SMALL: readonly (readonly [
     { seconds: 2, 'lease-ms': 100 },
   ],
   [
-    'forgeries in the database without the master key are reported, and neither signed nor delivered',
+    'forgeries written to the database without the master key are reported, never signed or delivered',
     tamperings,
     12,
   ],
   ['an audit finds no fault after four runs of everyday work', ordinaryLife, 4],
   ['after 20 reorganisations balances and chain agree', reorganisations, 20, { seconds: 8 }],
-  ['a report that is killed at any failpoint and retried under its key leaves one payout', failpoints, 1],
+  ['a report whose process is killed at any failpoint leaves one payout after a retry', failpoints, 1],
   [
     '25 interleavings of actions and deposits at two processes leave one history per order and account for all money',
     orderRaces,
     25,
   ],
   [
-    'no operation is executed twice, without its second person or at another revision, in 500 interleavings',
+    'in 500 interleavings no operation is executed twice, without a second person or at another revision',
     operations,
     500,
   ],
@@ -59,7 +59,7 @@ const SMALL: readonly (readonly [
     { seed: 1 },
   ],
   [
-    'fuzzed requests to the admin API and the portal get no more than their callers may read, and change nothing with a refusal',
+    'fuzzed requests to the admin API and the portal return no more than their callers may read, and change nothing if refused',
     adminFuzz,
     3000,
     { seed: 1 },

@@ -26,7 +26,7 @@ const merchantId = app.secondMerchant.credentials.apiKey;
 describe('disburse admin', () => {
   const admin = (program: Disburse, ...args: string[]): Promise<DisburseRun> => program.run('admin', ...args);
 
-  it('lists with filters up to a limit, page by page, as a table or as a line of JSON per row', async () => {
+  it('lists rows by filter, up to a limit or all, as a table or with one line of JSON per row', async () => {
     const all = await admin(shell, 'merchants', 'list', '--all', '--json');
     const merchants = all.lines<{ id: string }>().map(({ id }) => id);
     expect(merchants).toEqual(expect.arrayContaining([merchantId, app.merchant.credentials.apiKey]));
@@ -39,7 +39,7 @@ describe('disburse admin', () => {
     expect([none.code, none.output]).toEqual([0, 'None.\n']);
   });
 
-  it('shows a resource, the caller if no verb is given, and the state of the system', async () => {
+  it('displays a resource, and with whoami the caller, and with system the state of the system', async () => {
     expect((await admin(shell, 'merchants', 'show', merchantId)).output).toMatch(/name +Test merchant\n/);
     const [whoami] = (await admin(byKey, 'whoami', '--json')).lines();
     expect(whoami).toMatchObject({ actor: { operator_id: ada.operatorId } });
@@ -49,7 +49,7 @@ describe('disburse admin', () => {
     expect((await admin(shell, 'system')).output).toMatch(/subscriptions\n +name +position/);
   });
 
-  it('creates and changes with nested members, lists and null, at the present revision', async () => {
+  it('creates and updates a merchant with nested members, lists and null, at its revision', async () => {
     const created = await admin(byKey, 'merchants', 'create', '--name', 'Shop', ...REASON, '--json');
     const [{ merchant, operation_id }] = created.lines<{
       merchant: { id: string };
@@ -71,7 +71,7 @@ describe('disburse admin', () => {
     expect(await read()).toMatchObject({ ip_allow_list: [] });
   });
 
-  it('exits with 1 at another revision and prints the problem on standard error', async () => {
+  it('exits with 1 for a wrong revision and prints the problem on standard error', async () => {
     const suspend = ['merchants', 'suspend', merchantId, ...REASON, '--if-match', '999'];
     const refused = await admin(shell, ...suspend);
     expect([refused.code, refused.output]).toEqual([1, '']);
@@ -82,7 +82,7 @@ describe('disburse admin', () => {
     expect(invalid.errors).toContain('reason must have 3 to 500 characters');
   });
 
-  it('names the second operator that is needed, who is never the shell, and --wait ends with the decision', async () => {
+  it('prints the command of a second operator, never the shell; --wait ends with the decision', async () => {
     const suspended = await admin(byKey, 'merchants', 'suspend', merchantId, ...REASON);
     expect(suspended.output).toMatch(
       /Done\. Operation .* waits until .* for another person, who may confirm it/,
@@ -174,7 +174,7 @@ describe('disburse admin', () => {
     expectEnd(long, 78, 'a shorter DATA_DIR');
   });
 
-  it('is admitted with a key within its scopes', async () => {
+  it('is limited to the scopes of its key, and refused with an invalid key', async () => {
     const viewer = await app.newAdmin({ role: 'viewer' });
     const refused = await admin(
       byKey.with({ DISBURSE_ADMIN_KEY: viewer.key }),
@@ -205,7 +205,7 @@ describe('the socket of the shell', () => {
     expect(await statusOf('/login')).toBe(404);
   });
 
-  it('does not exist behind a proxy, where everybody would count as the shell', async () => {
+  it('refuses requests through a proxy, because every client would count as the shell', async () => {
     expect(await statusOf('/admin/v1/whoami')).toBe(200);
     for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'])
       expect(await statusOf('/admin/v1/whoami', { [name]: '127.0.0.1' })).toBe(403);
@@ -230,7 +230,7 @@ describe('the socket of the shell', () => {
     expect(heard).toEqual([]);
   });
 
-  it('is removed with its process, replaces that of a killed process, and demands no HTTPS', async () => {
+  it('is removed with its process, replaces the socket of a killed process, needs no HTTPS', async () => {
     const dataDir = specFolder('data');
     const config = { ...app.config, dataDir, roles: ['admin'] as const, requireHttps: true };
     const stale = createServer().listen(join(dataDir, 'left'));
@@ -245,7 +245,7 @@ describe('the socket of the shell', () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  it('is not created over that of a running process or in an unusable folder, with a message', async () => {
+  it('fails with an error over the socket of a running process and in an unusable folder', async () => {
     const refused = (dataDir: string) => expect(listenOnSocket(createServer(), dataDir)).rejects;
     const before = statSync(path()).ino;
     await refused(app.config.dataDir).toThrow(`another process serves ${path()}`);
@@ -256,7 +256,7 @@ describe('the socket of the shell', () => {
     await refused(`/tmp/${'x'.repeat(100)}`).toThrow('longer than 96 bytes: set DATA_DIR to a shorter path');
   });
 
-  it('has exactly its mode under any umask', async () => {
+  it('has mode 600 under any umask', async () => {
     const dataDir = specFolder('data');
     const umask = process.umask(0);
     const server = createServer();

@@ -44,7 +44,7 @@ describe('disburse trigger', () => {
     for (const name of named) expect(data).toMatchObject({ [name]: printed![name] });
   });
 
-  it('sets the given fields and repeats for the given time', async () => {
+  it('sets the fields of --set and repeats the event for the time of --for', async () => {
     const set = ['--set', 'amount=3.25', '--set', 'custom_metadata.invoice=A-7'];
     const run = await disburse.run('trigger', 'payout.failed', ...set, '--for', '1500ms', '--json');
     expect(run).toMatchObject({ code: 0, errors: '' });
@@ -58,7 +58,7 @@ describe('disburse trigger', () => {
     expect(repeated.lines().length).toBeGreaterThan(1);
   });
 
-  it('prints the event for people, or that no endpoint has subscribed', async () => {
+  it('prints the event in words, or names the missing subscription, endpoint or option', async () => {
     const people = await disburse.run('trigger', 'webhook_endpoint.test');
     expect(people.output).toMatch(/✓ webhook_endpoint\.test +a test was sent to endpoint/);
     expect(people.output).toContain(`→ ${receiver.url} 204 succeeded, delivery `);

@@ -18,7 +18,7 @@ export function describeLogin(world: ConsoleWorld): void {
       await user.heading('Sign in');
     };
 
-    it('works with the link of the sandbox without a passkey, and so does signing out', async () => {
+    it('works once with the sandbox link, without a passkey, and the operator can sign out', async () => {
       const link = await world.service.link(world.ada.id);
       const user = await visit();
       await user.open(link, 'Create your passkey');
@@ -49,7 +49,7 @@ export function describeLogin(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('is offered after the session ends, without the data of the page', async () => {
+    it('is offered when the session ends, and the data of the page is removed', async () => {
       const operator = await world.service.newOperator('Mallory Operator', 'viewer');
       const user = await world.signIn(operator);
       await user.page.clock.install();
@@ -127,7 +127,7 @@ export function describeIdleEnd(world: ConsoleWorld): void {
       expect(new Set(await next())).toEqual(new Set([false]));
     });
 
-    it('stays signed in while another tab is used and ends with the session', async () => {
+    it('stays signed in while another tab is used, and offers sign-in once the session ends', async () => {
       const user = await visit();
       const tab = await user.page.context().newPage();
       await tab.goto(`${user.origin}/payouts`);

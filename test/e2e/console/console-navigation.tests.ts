@@ -34,7 +34,7 @@ export function describeNavigation(world: ConsoleWorld): void {
     });
 
     it.each(PAGES)(
-      'leads to %s with data, accessible at each width, as is its first row',
+      'leads to %s: the page and the page of its first row have data and are accessible at each width',
       async (label, opens) => {
         const user = await world.signIn();
         await user.follow(label, navigation(user));
@@ -55,7 +55,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       },
     );
 
-    it('offers a viewer no write and nothing beyond the role', async () => {
+    it('offers a viewer neither writes nor data beyond the role', async () => {
       const user = await world.signIn(await world.service.newOperator('Vera Viewer', 'viewer'));
       await user.open(`/users/${world.morning.inReview.id}`);
       await user.expectFine();
@@ -69,7 +69,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       expect(await filters.getByLabel('Phone number').count()).toBe(0);
     });
 
-    it('loads images such as its icon only from its origin, as does the portal', async () => {
+    it('loads its icon only from its own origin, and so does the portal', async () => {
       const { consoleUrl, portalUrl } = world.service;
       for (const [name, url] of Object.entries({ console: consoleUrl, portal: portalUrl })) {
         const document = await fetch(url, { headers: { accept: 'text/html' } });
@@ -86,7 +86,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       }
     });
 
-    it('reports an unknown address, an unknown id and an empty search in words', async () => {
+    it('explains an unknown address, an unknown id, and a search or filter without results', async () => {
       const user = await world.signIn();
       await user.open('/nothing/here/at-all', 'There is no such page');
       await user.check();
@@ -101,7 +101,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       await user.check();
     });
 
-    it('counts items that need attention, and each count leads to them', async () => {
+    it('counts items that need attention, and each count leads to the list of its items', async () => {
       const user = await world.signIn();
       await user.expectFine();
       const counts = user.page.locator('.matters');
@@ -184,7 +184,7 @@ export function describeLists(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('retains its filters in the history, so that Back leads from a row to the list and to earlier filters', async () => {
+    it('keeps its filters in the history: Back restores the filtered list and earlier filters', async () => {
       const user = await world.signIn();
       await user.open('/payouts', 'Payouts');
       const status = user.page.getByRole('search', { name: 'Filters' }).getByLabel('Status');
@@ -206,7 +206,7 @@ export function describeLists(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('reports a lost connection and is refreshed once it is back', async () => {
+    it('reports a lost connection and is refreshed when the connection returns', async () => {
       const user = await world.signIn();
       await user.open('/payouts', 'Payouts');
       await user.page.context().setOffline(true);
@@ -219,7 +219,7 @@ export function describeLists(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('displays dates and times in UTC, labelled as such', async () => {
+    it('displays dates and times in UTC and labels them as UTC', async () => {
       const user = await world.signIn();
       await user.open('/payouts', 'Payouts');
       await user.settled();

@@ -8,7 +8,7 @@ import type { PageUser } from '../../support/pages/page-user.js';
 
 export function describeSecondPerson(world: ConsoleWorld): void {
   describe('a second operator', () => {
-    it('approves an operation of another, which is executed, and both see it', async () => {
+    it('approves an operation of another operator, and both pages then display it as executed', async () => {
       const path = `/merchants/${world.morning.raised.id}`;
       const ada = await world.signIn();
       await ada.page.clock.install();
@@ -70,7 +70,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       ['viewer', []],
       ['finance', []],
       ['compliance', ['Approve', 'Reject']],
-    ])('decides by the scope of the operation with a reason: a %s is offered %j', async (role, offered) => {
+    ])('needs the scope of an operation to decide on it: a %s is offered %j', async (role, offered) => {
       const user = await world.signIn(await world.service.newOperator('Otto Operator', role));
       await user.open(`/operations/${world.morning.operation.id}`, /pending approval/);
       await user.expectFine();
@@ -107,7 +107,7 @@ interface Merchant {
 const ORIGINS = 'Origins that may embed';
 
 export function describeTwoPeople(world: ConsoleWorld): void {
-  describe('editing what another operator edits', () => {
+  describe('editing a merchant that another operator changes meanwhile', () => {
     let merchant: Merchant;
     const path = (): string => `/merchants/${merchant.id}`;
     const now = async (): Promise<Merchant> => (await world.service.admin.get(path())).json().merchant;
@@ -138,7 +138,7 @@ export function describeTwoPeople(world: ConsoleWorld): void {
       return ada;
     }
 
-    it('shows the change of the first operator to the second, who adds to it', async () => {
+    it('displays the change of the other operator, and “Apply mine on top” saves both changes', async () => {
       const origins = 'https://old.example\nhttps://ada.example';
       const ada = await adaAfterGrace({ [ORIGINS]: origins, Reason: 'Their app' });
       const note = ada.dialog.getByRole('alert');
@@ -164,7 +164,7 @@ export function describeTwoPeople(world: ConsoleWorld): void {
       await ada.expectFine();
     });
 
-    it('sends nothing if the second operator keeps the text of the first', async () => {
+    it('sends nothing after “Keep theirs”', async () => {
       const ada = await adaAfterGrace({ [ORIGINS]: '', Reason: 'They closed' });
       await ada.dialog.getByRole('alert').waitFor();
       await ada.press('Keep theirs', ada.dialog);
@@ -172,7 +172,7 @@ export function describeTwoPeople(world: ConsoleWorld): void {
       expect((await now()).embedding.origins).toEqual(['https://grace.example', 'https://old.example']);
     });
 
-    it('sends no field that only the first operator changed', async () => {
+    it('sends no field that only the other operator changed', async () => {
       const ada = await adaAfterGrace({ 'Displayed as': 'Books & more', Reason: 'Their new name' });
       await ada.press('Apply mine on top', ada.dialog);
       const sent = ada.page.waitForRequest((request) => request.method() === 'PATCH');
@@ -188,7 +188,7 @@ export function describeTwoPeople(world: ConsoleWorld): void {
       });
     });
 
-    it('does not offer the second operator an action that the first completed', async () => {
+    it('does not offer to repeat an action that the other operator completed', async () => {
       const ada = await world.signIn();
       await ada.open(path(), 'Book store');
       await ada.press('Suspend');

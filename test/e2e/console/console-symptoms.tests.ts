@@ -50,7 +50,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       }
     });
 
-    it('finds that a transfer does not match: the payout says how, and that the merchant must report it again', async () => {
+    it('finds that a transfer does not match: the payout names the fault and the remedy', async () => {
       const user = await world.signIn();
       await user.search(world.morning.short.id);
       await user.heading(/^Payout/);
@@ -108,7 +108,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('records a refund of an order for a second operator', async () => {
+    it('requests a refund of an order, which a second operator must approve', async () => {
       const user = await world.signIn();
       await user.search(world.morning.order.id);
       await user.text('7 must be refunded').waitFor();
@@ -126,7 +126,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('finds a person who cannot sign up: the phone number leads to the review, which is decided', async () => {
+    it('finds why a person cannot sign up: the phone number leads to the review to decide', async () => {
       const user = await world.signIn();
       await user.search(world.morning.inReview.phone_number);
       await user.text('The identity check is under review').waitFor();
@@ -161,7 +161,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
     it.each([
       ['leaked', 401],
       ['planned', 200],
-    ])('rolls a key that is %s, after which the former key gets %d', async (why, status) => {
+    ])('rolls a key for the reason %s, after which the former key gets %d', async (why, status) => {
       const { app, admin } = world.service;
       const merchant = await app.newMerchant();
       const query = `/credentials?merchant_id=${merchant.credentials.apiKey}`;

@@ -166,7 +166,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
   );
 
   it(
-    'are displayed as text where the portal names its person, and as a link only for the return URL',
+    'are displayed as text in the name of a portal session, and are a link only in its return URL',
     async () => {
       const scopes = ['usage:read'];
       const user = await portal({ scopes });
@@ -196,7 +196,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     'data:text/html,x',
     '//evil.example',
     'https://a@evil.example',
-  ])('are refused as the return URL %s', async (return_url) => {
+  ])('like %s are refused as a return URL', async (return_url) => {
     const response = await service.app.merchant.post('/merchants/v1/portal_sessions', { return_url });
     expect(response.status).toBe(422);
   });

@@ -50,7 +50,7 @@ const PAGES = [
     120_000,
   );
 
-  it('finds the pages for the questions of integrators by its search', async () => {
+  it('has a search that finds the pages for the questions of integrators', async () => {
     const page = await open('');
     const found: string[] = [];
     const missing: string[] = [];

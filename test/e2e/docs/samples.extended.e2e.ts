@@ -134,7 +134,7 @@ describe('the samples of the API reference', () => {
     }
   });
 
-  it('compile in TypeScript and send the same request', async () => {
+  it('compile in TypeScript and send the same requests as in curl', async () => {
     const files = merchants.map(({ id }) => join(folder, `${id}.ts`));
     const options: ts.CompilerOptions = {
       ...{ strict: true, noEmit: true, skipLibCheck: true, types: ['node'] },
@@ -153,7 +153,7 @@ describe('the samples of the API reference', () => {
   });
 
   const python = pythonOf();
-  (python === null ? it.skip : it)('send the same request in Python', async () => {
+  (python === null ? it.skip : it)('send the same requests in Python as in curl', async () => {
     mkdirSync(join(folder, 'python'), { recursive: true });
     const calls = merchants.map(({ id }) => `runpy.run_path("${id}.py")`).join('\n');
     writeFileSync(join(folder, 'all.py'), `import runpy\n${calls}\n`);
@@ -161,7 +161,7 @@ describe('the samples of the API reference', () => {
     expect(sent.splice(0).map(essence)).toEqual((await sentByCurl(merchants)).map(essence));
   });
 
-  it('compile for webhooks', async () => {
+  it('compile for every webhook, in TypeScript and Python', async () => {
     const samples = Object.keys(document.webhooks).map((type) => {
       const verify = sectionOf(pageOf(`reference/webhooks/${type.replace('.', '-')}`), 'Verify');
       return { type, code: blockOf(verify, 'ts')!, python: blockOf(verify, 'python')! };

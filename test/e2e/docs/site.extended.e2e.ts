@@ -26,7 +26,7 @@ describe('the documentation site', () => {
   const app = onTestApp();
   const get = (path: string, headers: Record<string, string> = {}) => send(`${app.url}${path}`, { headers });
 
-  it('is at /docs, where / redirects, with each page also as Markdown', async () => {
+  it('is at /docs, to which / redirects, and has each page as Markdown too', async () => {
     for (const start of ['/', '/docs']) {
       const index = await fetch(`${app.url}${start}`, { redirect: 'manual' });
       expect([start, index.status, index.headers.get('location')]).toEqual([start, 302, '/docs/']);
@@ -50,7 +50,7 @@ describe('the documentation site', () => {
     expect(markdown.text).toMatch(/^# Create a user\n/);
   });
 
-  it('runs only the inline scripts of the site', async () => {
+  it('allows only its own inline scripts, by their hashes', async () => {
     const { headers, text } = await get('/docs/quickstart');
     const policy = headers['content-security-policy']!;
     expect(policy).toContain("default-src 'none'; script-src 'self' 'sha256-");
@@ -76,7 +76,7 @@ describe('the documentation site', () => {
     },
   );
 
-  it('shows a page for a 404 in a browser', async () => {
+  it('responds with an HTML page if a browser requests a missing page', async () => {
     const person = await get('/docs/nothing', HTML);
     expect([person.status, person.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
     expect((await fetch(`${app.url}/docs/quickstart`, { method: 'POST' })).status).toBe(405);
@@ -136,7 +136,7 @@ describe('pages', () => {
     expect([...new Set(dead)]).toEqual([]);
   });
 
-  it('link as Markdown only to Markdown that exists', () => {
+  it('link in their Markdown form only to Markdown that exists', () => {
     const dead = built('.md').flatMap((name) =>
       attributes(textOf(name).replaceAll(/^```.*?^```/gms, ''), /\]\((?![a-z]+:|#)([^)\s#]+)/g)
         .filter((target) => !existsSync(join(DIST, posix.dirname(name), target)))

@@ -67,7 +67,7 @@ describe('a guarded listener', () => {
     await eventually(() => ends[0]!.destroyed);
   });
 
-  test('closes idle connections for new ones when the process has too many', async () => {
+  test('closes its idle connections when there are too many, so that later ones are accepted', async () => {
     await start(2);
     for (const each of [await client(), await client()]) {
       each.write(GET('/'));
@@ -80,7 +80,7 @@ describe('a guarded listener', () => {
     expect(String((await once(next, 'data'))[0])).toContain('200 OK');
   });
 
-  test('closes the responses that wait behind one in flight when their connection ends', async () => {
+  test('closes all pending responses of a connection when that connection ends', async () => {
     const left: string[] = [];
     server.prependListener('request', ({ url }, response) => response.on('close', () => left.push(url!)));
     await start();

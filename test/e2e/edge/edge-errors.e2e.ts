@@ -18,7 +18,7 @@ function expectProblem(response: ApiResponse, status: number, title: string, err
   expect(response.json()).toEqual(problem);
 }
 
-test('an unknown path gets 404, under the signed prefix only for authenticated callers', async () => {
+test('an unknown path gets 404, or 401 under the signed prefix without a signature', async () => {
   expectProblem(await send(`${edge.url}/nowhere`), 404, 'Resource not found');
   expectProblem(await send(`${edge.url}/merchants/v1/nowhere`), 401, 'Invalid request signature');
   expectProblem(await edge.client().get('/merchants/v1/nowhere'), 404, 'Resource not found');
@@ -40,7 +40,7 @@ test('a body that is no JSON, no UTF-8 or would pollute prototypes gets 400', as
 
 const ENCODED = ['gzip', 'X-GZip', 'deflate', 'br', 'zstd', 'identity, gzip', 'cow'];
 
-test('a body with a Content-Encoding gets 415, which names it', async () => {
+test('a body with a Content-Encoding gets 415, and the error names the encoding', async () => {
   const sent = (encoding: string) =>
     edge
       .client()
@@ -137,9 +137,9 @@ function raw(bytes: string | Buffer): Promise<string> {
 }
 
 test.each([
-  ['no HTTP at all', 'HELLO\r\n\r\n', 400, 'Bad request'],
-  ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'Bad request'],
-])('%s gets a problem document too', async (_, bytes, status, title) => {
+  ['a request that is no HTTP', 'HELLO\r\n\r\n', 400, 'Bad request'],
+  ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'Bad request'],
+])('%s gets 400 with a problem document', async (_, bytes, status, title) => {
   const response = await raw(bytes);
   const [head = '', body = ''] = response.split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));

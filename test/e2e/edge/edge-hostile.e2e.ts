@@ -75,7 +75,7 @@ async function until(socket: Socket, part: string | RegExp): Promise<string> {
 const announced = `Content-Length: ${LARGE.length}`;
 
 test.each([
-  ['an api key that there is not', () => ({ apiKey: randomUUID() }), 'Invalid svc-api-key'],
+  ['an unknown api key', () => ({ apiKey: randomUUID() }), 'Invalid svc-api-key'],
   [
     'an old timestamp',
     () => ({ apiKey: edge.client().credentials.apiKey, timestamp: 1 }),
@@ -86,7 +86,7 @@ test.each([
     () => ({ apiKey: randomUUID(), path: '/merchants/v1/none' }),
     'Invalid svc-api-key',
   ],
-  ['an unknown path elsewhere', () => ({ apiKey: '', path: '/none' }), 'No such resource'],
+  ['an unknown path outside the merchant API', () => ({ apiKey: '', path: '/none' }), 'No such resource'],
 ] as [string, () => Head, string][])('%s is refused before the body is read', async (_, request, detail) => {
   edge = await startEdgeApp(db.database);
   const socket = await open();
@@ -94,7 +94,7 @@ test.each([
   expect(await until(socket, detail)).toContain(detail);
 });
 
-test('100 Continue is sent only once the key is known', async () => {
+test('100 Continue is sent only to a caller with a known API key', async () => {
   edge = await startEdgeApp(db.database);
   const more = ['Content-Length: 2', 'Expect: 100-continue', 'Content-Type: application/json'];
   const stranger = await open();
@@ -121,7 +121,7 @@ test('a client of HTTP/1.0 gets no 100 Continue, which it would take for the res
 
 // Other systems have only one loopback address.
 onLinux(
-  'an address whose signatures fail is refused before its body is read; the merchant continues',
+  'an address with failed signatures is refused with 429, while other requests of the merchant pass',
   async () => {
     edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
     const client = edge.client();
@@ -152,7 +152,7 @@ onLinux(
   },
 );
 
-test('failures from one address do not exclude a new merchant behind it', async () => {
+test('failed signatures from an address do not exclude a new merchant at the same address', async () => {
   edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
   const { apiKey } = edge.client().credentials;
   for (let i = 0; i < 5; i++) {
@@ -215,7 +215,7 @@ test('a body in chunks of one byte each is read like any other', async () => {
   expect(response.split(',32').length).toBeGreaterThan(99_999);
 });
 
-test('a list is refused before it is read if the unread responses of its merchant fill a quarter of the memory', async () => {
+test('a list gets 429 before it is read if unread responses fill the share of its merchant', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16' });
   const [client, another] = [edge.client(), edge.client()];
   const memory = edge.app.get(MemoryBudget, { strict: false });
@@ -249,7 +249,7 @@ test('aborted requests release their memory', async () => {
   expect((await client.post(PLAIN, LARGE_JSON)).status).toBe(201);
 });
 
-test('requests that are pipelined behind one in flight of a disconnected client are not counted', async () => {
+test('requests pipelined behind a pending one release their memory when the client disconnects', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   // A leak would use up the whole share of the address.
   for (let round = 0; round < 2; round++) {

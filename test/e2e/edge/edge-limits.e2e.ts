@@ -59,7 +59,7 @@ test.each([
   [{ RATE_LIMIT_PER_MINUTE: '5' }, 6000],
   [{ RATE_LIMIT_PER_MINUTE: '100000' }, 6_000_000],
   [{ RATE_LIMIT_PER_MINUTE: '100000', RATE_LIMIT_PER_IP_PER_MINUTE: '7' }, 7],
-])('the limit per address follows that of a merchant unless it is set: %j', (env, limit) => {
+])('the limit per address is derived from the limit per merchant unless it is set: %j', (env, limit) => {
   expect(addressLimit(readConfig(env))).toBe(limit);
 });
 
@@ -126,7 +126,7 @@ test('the table of counts contains neither addresses nor keys in clear', async (
 const edge = onEdgeApp({ RATE_LIMIT_PER_MINUTE: '5000' });
 const COMMIT = '/merchants/v1/probe/commit';
 
-test('100 concurrent repeats to two processes write one event and get 409 or the first 201', async () => {
+test('100 repeats of an Idempotency-Key at two processes write one event and get 201 or 409', async () => {
   const other = await startEdgeApp(edge.db.database, { RATE_LIMIT_PER_MINUTE: '5000' });
   const client = edge.client();
   const credentials = edge.merchants.get(client.credentials.apiKey)!;
@@ -164,7 +164,7 @@ test('the path is signed as it is sent, percent-encoded and without the query st
   });
 });
 
-test('a path that only decodes to a signed one needs a signature too', async () => {
+test('a percent-encoded spelling of a signed path needs a signature too', async () => {
   expect((await send(`${edge.url}/%6Derchants/v1/probe/whoami`)).status).toBe(401);
 });
 

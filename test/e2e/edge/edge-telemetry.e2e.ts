@@ -57,7 +57,7 @@ test('each request writes one wide log line without the body, the signature or t
   ]);
 });
 
-test('an internal failure is logged with its stack and not returned', async () => {
+test('an internal failure gets 500 and is logged with its stack', async () => {
   const response = await edge.client().post('/merchants/v1/probe/commit', { fail: 'unexpected' });
   expect(response.status).toBe(500);
   const lines = await linesOf(response.headers['request-id'], 2);
@@ -69,12 +69,12 @@ test('an internal failure is logged with its stack and not returned', async () =
 });
 
 test.each([
-  ['waits for another', new DomainError('unavailable', 'not up to date'), 'not up to date'],
+  ['is not up to date', new DomainError('unavailable', 'not up to date'), 'not up to date'],
   ['has no database', Object.assign(new Error('at 10.0.0.7'), { code: 'ECONNREFUSED' }), 'at 10.0.0.7'],
   ['has no event store', new EventStoreUnavailable('no leader'), 'no leader'],
   ['has no memory for a body', new Refusal(BUSY), BUSY.detail],
 ])(
-  'an expected 503 of a service that %s is a warning without a stack and no acceptance',
+  'an expected 503 of a service that %s has a Retry-After and is logged without a stack',
   async (_, error, reason) => {
     const { merchants } = edge;
     const client = edge.client();
@@ -93,7 +93,7 @@ test.each([
   },
 );
 
-test('GET /metrics counts requests on a separate port, by route and not by path', async () => {
+test('GET /metrics, on a separate port, counts requests by route and not by path', async () => {
   // Suites of one worker share the registry.
   registry.resetMetrics();
   const client = edge.client();

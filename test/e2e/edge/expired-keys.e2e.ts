@@ -38,7 +38,7 @@ describe('a repeat under an Idempotency-Key whose response is no longer stored',
   const create = (phone: string, key: string): Promise<ApiResponse> =>
     merchant.post(USERS, { phone_number: phone }, key);
 
-  it('creates another user, whom a later repeat finds', async () => {
+  it('creates another user, whom the next repeat returns', async () => {
     const [key, phone] = [randomUUID(), randomPhone()];
     const first = await create(phone, key);
     await later(RESPONSES_KEPT_DAYS + 1);
@@ -55,7 +55,7 @@ describe('a repeat under an Idempotency-Key whose response is no longer stored',
     expect([repeat.status, repeat.text]).toEqual([201, second.text]);
   });
 
-  it('returns the user that it created 28 days earlier if the response was lost', async () => {
+  it('returns the user of the first request 28 days later if the response was lost', async () => {
     const [key, phone] = [randomUUID(), randomPhone()];
     const first = await create(phone, key);
     await loseResponse(key);
@@ -64,7 +64,7 @@ describe('a repeat under an Idempotency-Key whose response is no longer stored',
     expect([repeat.status, repeat.text]).toEqual([201, first.text]);
   });
 
-  it('reports another payout, while the same report as before is still the former payout', async () => {
+  it('reports another payout, but returns the former payout for an identical report', async () => {
     const userId = idOf(await create(randomPhone(), randomUUID()), 'user');
     const key = randomUUID();
     const report = (transaction: string): Promise<ApiResponse> =>

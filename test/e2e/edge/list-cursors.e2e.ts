@@ -47,7 +47,7 @@ await getPayout(app.merchant, ids.at(-1)!.id);
 
 describe('64 lists of one merchant at once', () => {
   it.each(['', '?page_size=20', '?page_size=1000', '?page_size=7'])(
-    'are served, or refused with 429 where they wait too long for their share: payouts%s',
+    'are served, or refused with 429 and Retry-After after a long wait: payouts%s',
     async (query) => {
       for (let round = 0; round < 4; round += 1) {
         const pages = await Promise.all(

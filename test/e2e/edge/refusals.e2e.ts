@@ -74,7 +74,7 @@ describe('a refusal', () => {
     ['POST sandbox/transfers', '{"amount":"1"}', 'to', 'is required'],
     ['POST sandbox/transfers', '{"to":["x"],"amount":"1"}', 'to', 'must be a string'],
     ['POST users', '{}', 'phone_number', 'is required'],
-  ])('names the faulty field: %s %s, %s %s', async (operation, body, field, message) => {
+  ])('of %s %s names the field and its fault: %s %s', async (operation, body, field, message) => {
     const { status, detail, errors } = said(await send(operation, body));
     expect([status, Object.keys(errors)]).toEqual([422, [field]]);
     expect(errors[field]).toEqual([typeof message === 'string' ? message : expect.stringMatching(message)]);
@@ -96,14 +96,14 @@ describe('a refusal', () => {
     [['payout.received', 'payout.received'], '[1] must not repeat another one'],
     [[], ' must name at least one event type'],
     ['payout.received', ' must be an array of event types'],
-  ])('says for event_types %j: event_types%s', async (event_types, message) => {
+  ])('names the fault of event_types %j: event_types%s', async (event_types, message) => {
     const refusal = invalid(`event_types${message}`, { event_types: [message.trim()] });
     const body = (more: object) => JSON.stringify({ webhook_endpoint: { ...more, event_types } });
     expect(said(await send('POST webhook_endpoints', body(URL_OF)))).toEqual(refusal);
     expect(said(await send('PATCH webhook_endpoints/ID', body({})))).toEqual(refusal);
   });
 
-  describe.each(['[]', '"text"', '7', 'true', 'null'])('the body %s', (body) => {
+  describe.each(['[]', '"text"', '7', 'true', 'null'])('of the body %s', (body) => {
     it.each([
       ...[
         'POST users',
@@ -113,11 +113,11 @@ describe('a refusal', () => {
         ROTATE,
       ],
       ...['POST webhook_endpoints/ID/recover', 'POST sandbox/transfers'],
-    ])('is refused by %s, which requires an object', async (operation) => {
+    ])('by %s demands an object', async (operation) => {
       expect(said(await send(operation, body))).toEqual(invalid(OBJECT));
     });
 
-    it('is refused by POST /events, which requires an object, with 400', async () =>
+    it('by POST /events demands an object, with 400 instead of 422', async () =>
       expect(said(await merchant.post(`${V1}/events`, body))).toEqual({
         status: 400,
         detail: OBJECT,
@@ -138,7 +138,7 @@ describe('an unknown query parameter', () => {
       /^foo is not a parameter of this list \(status, type, created_from, /,
     ],
     ['users/USER/events', /^foo is not a parameter of this list \(event_name, event_from, event_to, /],
-  ])('400: GET /%s?foo=1', async (path, sentence) => {
+  ])('gets 400 with the known parameters of the list: GET /%s?foo=1', async (path, sentence) => {
     const user = await merchant.post(`${V1}/users`, { phone_number: '+15550001111' }, randomUUID());
     const userId = user.status === 201 ? user.json().user.id : randomUUID();
     const list = `${V1}/${path.replace('ENDPOINT', endpointId).replace('USER', userId)}`;

@@ -254,7 +254,7 @@ describe('a body that the admin API and the portal refuse', () => {
     expect(await post(merchants, { authorization, ...encoded }, sent)).toEqual([415, false]);
   });
 
-  it('gets 401 unread from a stranger', async () => {
+  it('gets 401 and is not read if the caller has no credentials', async () => {
     const sent = { bytes: MIB, isChunked: true, waits: true } as const;
     expect(await post(`${admin.baseUrl}/admin/v1/merchants`, {}, sent)).toEqual([401, false]);
   });

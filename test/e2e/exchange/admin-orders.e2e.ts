@@ -96,12 +96,12 @@ describe('orders in the admin API', () => {
     ['user', 'x'],
     ['status', 'lost'],
     ['refundable', 'yes'],
-  ])('get 400 for the filter %s=%s, which names it', async (name, value) => {
+  ])('get 400 for the invalid filter %s=%s, which the error names', async (name, value) => {
     const response = await admin.get(`/orders?${name}=${value}`);
     expect([response.status, response.text]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('hide their user without users_personal:read, and cannot be filtered by user then', async () => {
+  it('hide their user without users_personal:read, and the filter by user gets 403', async () => {
     const viewer = await app.newAdmin({ role: 'viewer' });
     const hidden = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
     expect(await read(refundable, viewer)).toMatchObject(hidden);

@@ -54,7 +54,7 @@ describe('the authentication of the exchange API', () => {
   it.each([
     ['POST', '/v1/orders', 201],
     ['GET', CONFIGURATION, 200],
-  ] as const)('accepts %s %s with a signature over its address', async (method, path, done) => {
+  ] as const)('accepts %s %s with a signature over the withdrawal address', async (method, path, done) => {
     const call = (client: ExchangeClient, query: Record<string, string>, signs?: string | null) =>
       client.call({ method, path, query: { ...REQUEST, ...query }, signs });
     expect((await call(signing, {})).status).toBe(done);
@@ -72,7 +72,7 @@ describe('the authentication of the exchange API', () => {
     expectRefused(await signing.call({ method, path, signs: ADDRESS }));
   });
 
-  it('accepts the signature of the configuration in a header too, and requires both to be right if there are two', async () => {
+  it('accepts the configuration signature in a header too; two signatures must both be valid', async () => {
     const right = exchangeSignature(signing.credentials.secret, ADDRESS);
     const wrong = exchangeSignature(signing.credentials.secret, OTHER_ADDRESS);
     const configuration = async (query: string | undefined, header: string | undefined) => {
@@ -99,7 +99,7 @@ describe('the authentication of the exchange API', () => {
     expectRefused(await signing.call(order));
   });
 
-  it('verifies the percent-decoded query', async () => {
+  it('verifies a signature over the percent-decoded address', async () => {
     const { apiKey, secret } = signing.credentials;
     for (const [encoded, decoded] of [
       ['a%20b', 'a b'],
@@ -114,7 +114,7 @@ describe('the authentication of the exchange API', () => {
     }
   });
 
-  it('accepts lists with signed headers of every key, over an empty address and with any filters', async () => {
+  it('accepts lists only with a header signature over an empty address, for any key and filter', async () => {
     for (const client of [signing, open]) {
       expect((await client.list({ ...DATES, withdraw_address: ADDRESS })).status).toBe(200);
       expectRefused(await client.get(LIST, {}, null));
@@ -146,7 +146,7 @@ describe('the authentication of the exchange API', () => {
       }
   });
 
-  it('refuses a suspended merchant with 403 and a wrong signature with 401', async () => {
+  it('refuses a suspended merchant with 403, or with 401 if the signature is wrong', async () => {
     const { apiKey: merchantId } = (await app.newMerchant()).credentials;
     const { apiKey, secret } = (await app.newExchangeKey(true, merchantId)).credentials;
     await app.app.get(CommandBus).execute(new SuspendMerchant(merchantId));
@@ -159,7 +159,7 @@ describe('the authentication of the exchange API', () => {
     expectRefused(await by('wrong'));
   });
 
-  it('refuses addresses outside those of the key and ignores addresses that the caller claims', async () => {
+  it('refuses an address outside the allow-list of the key, even if a header claims another', async () => {
     const issue = [app.app.get(CommandBus), app.merchant.credentials.apiKey, false] as const;
     const { keyId: apiKey, secret } = await issueExchangeKey(...issue, { addresses: ['203.0.113.0/24'] });
     const bound = new ExchangeClient(app.url, { apiKey, secret });
@@ -214,7 +214,7 @@ describe('the authentication of the exchange API', () => {
     });
 
     it.each([CONFIGURATION, '/v1/orders'])(
-      'on %s is refused with an added or changed parameter and for another path',
+      'on %s is refused if a parameter differs, or if another path was signed',
       async (path) => {
         const full = await app.newExchangeKey(true, undefined, 'full');
         const right = signedQuery(full, path, { ...MEMO, user_id: 'u' });

@@ -84,7 +84,7 @@ describe('GET /v1/merchants/configuration', () => {
     expect(one.onramps).toHaveLength(2);
   });
 
-  it('200: returns a return_url under a signature of the whole query; 401 without it, 422 for an invalid URL', async () => {
+  it('200: returns a return_url if the whole query is signed. 401: otherwise. 422: invalid URL', async () => {
     for (const key of [signing, open]) {
       const { apiKey, secret } = key.credentials;
       const ask = (return_url: string) => {
@@ -105,7 +105,7 @@ describe('GET /v1/merchants/configuration', () => {
   it.each<[string, Record<string, string>, string]>([
     ['a tag with a line feed', { withdraw_address_tag: 'a\nb' }, 'withdraw_address_tag'],
     ['an empty user', { user_id: '' }, 'user_id'],
-    ['an on-ramp that is none', { onramp_only_onramps: 'example-card,nobody' }, 'onramp_only_onramps'],
+    ['an unknown on-ramp', { onramp_only_onramps: 'example-card,nobody' }, 'onramp_only_onramps'],
   ])('422: refuses %s', async (_, change, name) => {
     expectProblem(await open.get(CONFIGURATION, { ...LEAST, ...change }), 422, fault(name));
   });
@@ -116,7 +116,7 @@ describe('GET /v1/merchants/configuration', () => {
     expectProblem(await open.get(CONFIGURATION, wrong), 422, faults);
   });
 
-  it('200: neither signs nor returns unknown parameters; 400 for a long one', async () => {
+  it('200: neither signs nor returns unknown parameters. 400: refuses very long parameters', async () => {
     const given = await configuration({ ...LEAST, nonce: 'mine', expires: '9999999999', __proto: '1' }, open);
     const query = new URL(given.signed_url).searchParams;
     expect([query.getAll('nonce').length, query.has('__proto')]).toEqual([1, false]);
@@ -144,7 +144,7 @@ describe('GET /v1/tokens', () => {
     expect((await signing.get(TOKENS, query, null)).json()).toMatchObject({ tokens });
   });
 
-  it('422: refuses another chain', async () => {
+  it('422: refuses a chain that the token does not have', async () => {
     expectProblem(await open.get(TOKENS, { to_token: 'sol', to_chain: 'btc' }), 422, fault('to_chain'));
   });
 });

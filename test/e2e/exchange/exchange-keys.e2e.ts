@@ -70,7 +70,7 @@ describe('an exchange key', () => {
     expect(await become(404, callers)).toBe(true);
   });
 
-  it('obeys rolls with an overlap, revocations, addresses and suspensions in every process', async () => {
+  it('obeys rolls with an overlap, revocations, allow-lists and suspensions in every process', async () => {
     const created = await issue();
     const rolled = (await change(created.id, '/roll')).json().credential;
     const [before, after] = [created, rolled].map(({ secret }) => clients(created.api_key, secret));
@@ -107,7 +107,7 @@ describe('an exchange key', () => {
     expect((await admin.get(`/credentials/${id}`)).json()).toMatchObject({ credential });
   });
 
-  it('has a pay page with a logo, help and terms; omitted members are cleared, and wrong ones change nothing', async () => {
+  it('has a pay page: an omitted value is cleared, and an invalid value changes nothing', async () => {
     const { id, api_key: key, secret } = await issue();
     const displayed = async (): Promise<unknown> => {
       const { logo, ...links } = (await app.app.get(ExchangeKeyDirectory).find(key))!.page;

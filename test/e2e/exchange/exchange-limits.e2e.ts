@@ -34,7 +34,7 @@ describe('the limit of the exchange API (contract.md 21.6)', () => {
     expect([own.status, own.headers['ratelimit-policy']]).toEqual([200, '"merchant";q=3;w=60']);
   });
 
-  it('counts requests of each client of a key separately, so that the holder of one link does not exhaust the others', async () => {
+  it('counts requests of a key per client address, so that one link blocks no other client', async () => {
     const owner = await app.newExchangeKey(true);
     const { apiKey, secret } = owner.credentials;
     const from = (last: number) => ({ 'x-forwarded-for': `203.0.113.${last}` });

@@ -124,7 +124,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(paid);
   });
 
-  it.each(ACTIONS)('200: accepts an empty object for %s; 415 for an encoded one', async (action) => {
+  it.each(ACTIONS)('200: accepts an empty object for %s. 415: refuses a Content-Encoding', async (action) => {
     const path = `${ORDERS}/${(await created()).id}/${action}`;
     const call = { method: 'PATCH', path, signs: ADDRESS, body: '{}' } as const;
     expectProblem(await signing.call({ ...call, headers: { 'content-encoding': 'br' } }), 415);
@@ -156,7 +156,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect((await open.call(unsigned)).status).toBe(200);
   });
 
-  it('200: returns the recorded order to its own key with its signature', async () => {
+  it('200: returns the recorded order only to its own key with the right signature', async () => {
     const order = await created();
     expect(orderIn(await signing.read(order.id, ADDRESS))).toEqual(order);
     const paid = orderIn(await signing.act(order.id, 'mark_as_paid', ADDRESS));
@@ -167,7 +167,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expectProblem(await signing.read(randomUUID(), ADDRESS), 404);
   });
 
-  it.each(ACTIONS)('404 for %s: the order of another key, an unknown id, no UUID', async (action) => {
+  it.each(ACTIONS)('404: refuses %s for the order of another key and for an unknown id', async (action) => {
     const order = await created();
     const stranger = await app.newExchangeKey(true, app.secondMerchant.credentials.apiKey);
     const refusals = await Promise.all([
@@ -186,7 +186,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
   });
 
-  it('404 and 405: refuses an unknown action', async () => {
+  it('404: refuses an unknown action. 405: refuses a wrong method', async () => {
     const order = await created(LEAST, open);
     const { apiKey } = open.credentials;
     const call = (method: string, path: string): Promise<number> =>
@@ -217,9 +217,9 @@ describe('GET /v1/merchant/orders', () => {
     return orders.map(({ id }) => ids.indexOf(id));
   };
   it.each<[string, Record<string, string>, number[]]>([
-    ['all, newest first', {}, [2, 1, 0]],
-    ['everything', { user_id: 'ann', status: 'pending', withdraw_address: ADDRESS }, [0]],
-    ['92 days', { start_date: daysAgo(91), end_date: daysAgo(0) }, [2, 1, 0]],
+    ['all orders, newest first', {}, [2, 1, 0]],
+    ['orders that match all filters', { user_id: 'ann', status: 'pending', withdraw_address: ADDRESS }, [0]],
+    ['the orders of 92 days', { start_date: daysAgo(91), end_date: daysAgo(0) }, [2, 1, 0]],
   ])('200: lists %s', async (_, query, expected) => {
     expect(await displayed(query)).toEqual(expected);
   });
@@ -233,13 +233,13 @@ describe('GET /v1/merchant/orders', () => {
   });
 
   it.each<[string, Record<string, string | undefined>, RegExp]>([
-    ['no start', { end_date: '2026-01-31' }, /^start_date is required/],
-    ['a start that is none', { ...JANUARY, start_date: '2026-02-30' }, /^start_date must be a date/],
+    ['no start date', { end_date: '2026-01-31' }, /^start_date is required/],
+    ['a start that is no date', { ...JANUARY, start_date: '2026-02-30' }, /^start_date must be a date/],
     ['an end before the start', { ...JANUARY, end_date: '2025-12-31' }, /^end_date must not lie before/],
-    ['93 days', { ...JANUARY, end_date: '2026-04-04' }, /^end_date must lie at most 92 days/],
+    ['a period of 93 days', { ...JANUARY, end_date: '2026-04-04' }, /^end_date must lie at most 92 days/],
     ['a status that does not exist', { ...JANUARY, status: 'done' }, /^status must be one of/],
-    ['a page of 0', { ...JANUARY, page_size: '0' }, /^page_size must/],
-    ['a cursor that is none', { ...JANUARY, page_cursor: 'abc' }, /^page_cursor must/],
+    ['a page size of 0', { ...JANUARY, page_size: '0' }, /^page_size must/],
+    ['an invalid cursor', { ...JANUARY, page_cursor: 'abc' }, /^page_cursor must/],
     ['a misspelt filter', { ...JANUARY, staus: 'paid' }, /^staus is not a parameter/],
   ])('400: refuses %s', async (_, query, detail) => {
     const response = await key.list(query);

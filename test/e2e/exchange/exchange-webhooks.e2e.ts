@@ -62,7 +62,7 @@ describe('webhooks of orders', () => {
       })
       .sort(([one], [other]) => (one < other ? -1 : 1));
 
-  it('contain order.failed and order.refundable under separate ids for one event', async () => {
+  it('report one failed order as order.failed and order.refundable, with separate ids', async () => {
     const order = await paidInPart();
     orderIn(await app.merchant.post(`${SANDBOX}/${order.id}/fail`));
     expect(await sentOf(order, 2)).toEqual([
@@ -91,7 +91,7 @@ describe('webhooks of orders', () => {
     expect((await app.secondMerchant.post(`${SANDBOX}/${order.id}/refund`)).status).toBe(404);
   });
 
-  it('are sent only to endpoints that list their types, and follow a PATCH', async () => {
+  it('are sent only to endpoints that list their types, even after a PATCH of these types', async () => {
     expect((await webhooks.list(all)).webhook_deliveries).toEqual([]);
     const failed = async (): Promise<OrderRecord> => {
       const order = await newOrder();

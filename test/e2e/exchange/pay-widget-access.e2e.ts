@@ -97,7 +97,7 @@ describe('the pay page (contract.md 26.1)', () => {
     expect(await statusOf({ ...unsigned(), user_id: 'a\u0000' })).toBe(422);
   });
 
-  it('refuses a signed_url with another address or without its signature, and says if it has expired', async () => {
+  it('401: refuses a changed or expired signed_url; an expired session still reads its orders', async () => {
     const url = signedUrl(app, signing, { user_id: 'u' });
     const ofOpenKey = signedUrl(app, open, { user_id: 'u' });
     expect((await navigate(url.replace(ADDRESS, OTHER_ADDRESS))).status).toBe(401);
@@ -207,7 +207,7 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
     expect((await payFactsIn(await navigate(widgetUrl(app, signedBy(full))))).return_url).toBeNull();
   });
 
-  it('401: refuses any change, and a return URL under another signature', async () => {
+  it('gets 401 if a parameter was changed, and is required for a return URL', async () => {
     const { return_url } = MORE;
     for (const key of [signing, open]) {
       const right = signedQuery(key, MORE);

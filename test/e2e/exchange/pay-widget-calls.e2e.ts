@@ -26,7 +26,7 @@ const unsigned = { api_key: open.credentials.apiKey, withdraw_address: ADDRESS }
 const jsonIn = async (response: Response) => (await response.json()) as PayOrder;
 
 describe('a session of the pay page (contract.md 26.3)', () => {
-  it('ends once its secret is revoked, unlike a session of the other secret', async () => {
+  it('ends once the secret of its link is revoked, unlike a session of the other secret', async () => {
     const key = await app.newExchangeKey(true);
     const bus = app.app.get(CommandBus);
     const { apiKey } = key.credentials;
@@ -55,7 +55,7 @@ describe('a session of the pay page (contract.md 26.3)', () => {
 });
 
 describe('the calls of the pay page', () => {
-  it('401: need the session of a page, regardless of other credentials', async () => {
+  it('401: refuse a missing or forged session', async () => {
     const { session } = await Visitor.at(app, widgetUrl(app, unsigned));
     const [encoded = '', ...rest] = session.split('.');
     const other = Buffer.from(encoded, 'base64url').toString().replace(ADDRESS, OTHER_ADDRESS);
@@ -68,7 +68,7 @@ describe('the calls of the pay page', () => {
     }
   });
 
-  it('return a quote from either side', async () => {
+  it('return a quote for an amount to pay or for an amount to receive', async () => {
     const visitor = await Visitor.at(app, widgetUrl(app, unsigned));
     const quote = async (query: string) => {
       const response = await visitor.call(`quote?pair_id=USDCSOL${query}`);
@@ -89,7 +89,7 @@ describe('the calls of the pay page', () => {
     for (const pair of ['', 'BTCSOL']) expect((await visitor.call(`quote?pair_id=${pair}`)).status).toBe(422);
   });
 
-  it('create one order per request, to the address of the link (contract.md 26.2)', async () => {
+  it('create one order per request_id, to the address of the link (contract.md 26.2)', async () => {
     const url = signedUrl(app, signing, { user_id: 'u-1', withdraw_address_memo: '77' });
     const request = randomBytes(16).toString('hex');
     const [visitor, reloaded] = [await Visitor.at(app, url), await Visitor.at(app, url)];
@@ -132,7 +132,7 @@ describe('the calls of the pay page', () => {
     expect(order).toMatchObject({ withdraw_address: ADDRESS, user_id: null });
   });
 
-  it('404: hide the order of another payer from every call', async () => {
+  it('404: hide an order from other payers in every call', async () => {
     const visitor = await Visitor.at(app, signedUrl(app, signing, { user_id: 'u' }));
     const { order } = await visitor.order();
     const others = await Promise.all(

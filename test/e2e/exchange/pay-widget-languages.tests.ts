@@ -12,7 +12,7 @@ const PHONE: BrowserContextOptions = { viewport: SIZES.phone, hasTouch: true, is
 
 /** Tests of `pay-widget.extended.e2e.ts`. */
 export function testLanguages(app: TestApp, browser: TestBrowser): void {
-  it('reads amounts in the language of the browser and displays the result before the order', async () => {
+  it('reads an amount in the format of the browser language and displays it before the order', async () => {
     const guest = await PayGuest.arrive(app, browser, { locale: 'de-DE' });
     await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: 'five-thousand' }));
     expect(await guest.page.evaluate('document.documentElement.lang')).toBe('de');
@@ -56,7 +56,7 @@ export function testLanguages(app: TestApp, browser: TestBrowser): void {
     await guest.check();
   });
 
-  it('has the logo and the links of the key and leads back to the return URL', async () => {
+  it('displays the logo and links of the exchange key, and leads back to the return URL', async () => {
     const key = await app.newExchangeKey(false);
     const page = {
       logo: toLogo(PNG),

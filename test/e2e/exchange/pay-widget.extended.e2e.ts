@@ -108,7 +108,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     expect(await ordersOf(app, 'short')).toHaveLength(1);
   });
 
-  it('is cancelled after a confirmation with the safe choice first, and starts again', async () => {
+  it('cancels an order after a confirmation that focuses the safe choice, and starts again', async () => {
     const guest = await arrive(DARK);
     await guest.page.goto(link());
     await guest.heading('chooseHeading');
@@ -129,7 +129,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.heading('chooseHeading');
   });
 
-  it('creates one order for a double click and after a lost response', async () => {
+  it('creates only one order for a double click and for a retry after a lost response', async () => {
     const guest = await arrive();
     await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: 'twice' }));
     let lost = 0;
@@ -167,7 +167,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     expect(await focused()).toBe('Copy Amount');
   });
 
-  it('says that a link has expired and still follows its order, in other tabs and browsers too', async () => {
+  it('reports an expired link but still displays its order, in other tabs and browsers too', async () => {
     const guest = await arrive();
     const url = signedUrl(app, app.exchange.signing, { user_id: 'late' });
     await guest.toPayment(url);
@@ -200,7 +200,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
 
   testLanguages(app, browser);
 
-  it('copies the required tag of an address with a warning, and counts down by the clock of the server', async () => {
+  it('warns that an address needs a tag, copies the tag, and counts down by the server clock', async () => {
     const guest = await arrive({ permissions: ['clipboard-read', 'clipboard-write'] });
     await guest.page.addInitScript(`{
       const now = Date.now;

@@ -51,7 +51,7 @@ export function describeFramed(pages: OnboardingPages): void {
       await embed({ origins: [] }, user);
     });
 
-    it('takes files if the frame does not allow the camera', async () => {
+    it('offers only the upload of files if the frame does not allow the camera', async () => {
       const person = await (await pages.openFramed('es', { allow: '' })).enter();
       await person.confirmPhone();
       await person.enterDetails();

@@ -51,7 +51,7 @@ export function describePhotos(pages: OnboardingPages): void {
       }
     });
 
-    it('takes photos with the camera once it is allowed, and allows retaking them even when all are complete', async () => {
+    it('takes photos once the camera is allowed, and lets the person retake any photo at the end', async () => {
       const { person, page } = await toPhotos('de', NO_CAMERA);
       await person.text('cameraRefused').waitFor();
       await page.context().grantPermissions(['camera']);

@@ -14,7 +14,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
 (canBrowse() ? describe : describe.skip)('the onboarding page under adverse conditions', () => {
   const pages = onOnboardingPages();
 
-  it('explains in plain words that it is offline, unavailable, used too often or that the number differs', async () => {
+  it('explains in plain words a lost connection, an outage, too many requests and a wrong number', async () => {
     const { person, page, user, problems } = await pages.open('es');
     await page.context().setOffline(true);
     await person.press('phoneSubmit');
@@ -64,7 +64,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     expect(await person.field('lastNameLabel').inputValue()).toBe('Lovelace');
   });
 
-  it('makes one call of two presses, even on a slow network', async () => {
+  it('sends one request for a double click, even on a slow network', async () => {
     const { person, page } = await pages.open('es');
     const calls: string[] = [];
     await page.route('**/onboarding/*/*/**', async (route) => {
@@ -103,7 +103,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.heading('doneHeading');
   });
 
-  it('closes the camera and the code with the back button', async () => {
+  it('returns from the code and from the camera with the back button of the browser', async () => {
     const { person, page } = await pages.open('es');
     const goBack = async (): Promise<void> => {
       // The page shows the button once it is painted.
@@ -181,7 +181,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
 
   describePhotos(pages);
 
-  it('lets the person sign up with a long code after a stranger with the link requested all others', async () => {
+  it('lets the person sign up with a long code after a stranger requested all other codes', async () => {
     const { user, enter } = await pages.openFramed('es', { script: NO_STORAGE });
     const person = await enter();
     await person.heading('phoneHeading');

@@ -104,7 +104,7 @@ const SHOP = 'https://shop.example';
     expect(page.url()).not.toContain('session');
   });
 
-  it('counts down the attempts after each wrong code and requests a new code after the fifth', async () => {
+  it('displays the remaining attempts after each wrong code, and offers a new code after five', async () => {
     const { person, page } = await pages.open('es', { before: (page) => page.clock.install() });
     const code = await person.askForCode();
     const wrong = code === '000000' ? '000001' : '000000';
@@ -167,7 +167,7 @@ const SHOP = 'https://shop.example';
     await person.check();
   });
 
-  it.each(['en', 'de', 'es'] as const)('takes a single name of a person who has one: %s', async (locale) => {
+  it.each(['en', 'de', 'es'] as const)('accepts a person who has only one name: %s', async (locale) => {
     const { person, page, user } = await pages.open(locale, { at: 'details' });
     const oneName = page.getByRole('switch', { name: person.says('oneName') });
     await person.field('lastNameLabel').fill('invented');
@@ -185,7 +185,7 @@ const SHOP = 'https://shop.example';
     expect(state).toMatchObject({ details: { first_name: 'Sukarno', last_name: null } });
   });
 
-  it('displays the present terms if they changed while the page was open', async () => {
+  it('displays the new terms if the terms changed while the page was open', async () => {
     const { person, page } = await pages.open('es', { at: 'details' });
     Object.assign(pages.app.config, { onboardingTermsVersion: '2027-01' });
     try {
@@ -247,7 +247,7 @@ const SHOP = 'https://shop.example';
   });
 
   // The last test, because it stops the service of this suite.
-  it('restores a review after reloads and a restart, and continues once it passes', async () => {
+  it('returns to a pending review after reloads and a restart, and continues after the approval', async () => {
     const visit = await pages.open('es', { at: 'submitted', lastName: 'Review', options: PHONE });
     const { person, page } = visit;
     await person.heading('reviewHeading');

@@ -93,7 +93,7 @@ const noStepOf = (userId: string): Promise<true> =>
 const advance = (userId: string) => people.module.get(OnboardingSteps, { strict: false }).advance(userId);
 const retry = (userId: string): Promise<unknown> => people.commandBus.execute(new RetryStep(userId));
 
-it('an onboarding activates the user with its wallet once, even if events are repeated', async () => {
+it('an onboarding activates the user with a wallet once, even if its events are repeated', async () => {
   const userId = await submitted(people);
   await completed(userId);
   const { address } = await providers.sandboxWallets.provision(userId);
@@ -112,13 +112,13 @@ it('an onboarding activates the user with its wallet once, even if events are re
   await completed(userId);
 });
 
-it('eight concurrent workers and the writes of the service record every step once', async () => {
+it('eight concurrent workers next to the service record every step of an onboarding once', async () => {
   const userId = await submitted(people);
   await Promise.all(Array.from({ length: 8 }, () => advance(userId)));
   await completed(userId);
 });
 
-it('the second of two users with one wallet waits until the provider returns another', async () => {
+it('the second of two users with one wallet waits until the provider returns another wallet', async () => {
   const wallet = HDNodeWallet.createRandom().address;
   providers.giveAll(wallet);
   const both = await Promise.all([submitted(people), submitted(people, 'Lovelace', newId())]);
@@ -136,7 +136,7 @@ it('the second of two users with one wallet waits until the provider returns ano
   await completed(second);
 });
 
-it('a user who is deactivated before a late decision gets neither wallet nor card', async () => {
+it('a user who is deactivated before the identity passes gets neither wallet nor card', async () => {
   let decide = (): void => undefined;
   providers.decides = new Promise((resolve) => (decide = resolve));
   const userId = await submitted(people);

@@ -82,8 +82,8 @@ class Unavailable {
   async forget(): Promise<void> {}
 }
 
-describe('a provider that never succeeds', () => {
-  it('is retried for ONBOARDING_GIVE_UP_SECONDS, after which the check fails and an operator can retry it', async () => {
+describe('a provider of the onboarding', () => {
+  it('is retried for ONBOARDING_GIVE_UP_SECONDS while it fails; then an operator can retry the failed check', async () => {
     const provider = new Unavailable();
     const people = await start({
       override: (builder) => builder.overrideProvider(IdentityVerifier).useValue(provider),
@@ -108,7 +108,7 @@ describe('a provider that never succeeds', () => {
     await eventually(async () => (await stageOf(people, userId)) === 'completed');
   });
 
-  it('is counted, as are onboardings by stage, while a review passes after SANDBOX_REVIEW_SECONDS', async () => {
+  it('has metrics of its calls and of onboardings by stage; a review passes after SANDBOX_REVIEW_SECONDS', async () => {
     // Suites of one worker share the registry.
     registry.resetMetrics();
     const people = await start({ env: { SANDBOX_REVIEW_SECONDS: '1' } });

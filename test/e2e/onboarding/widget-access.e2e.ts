@@ -21,7 +21,7 @@ describe('the onboarding page behind a proxy', () => {
   });
   afterAll(() => widget?.close());
 
-  it('403: refuses requests in clear on every route and with every method', async () => {
+  it('403: refuses requests without https on every route and with every method', async () => {
     const visitor = await widget.visitor();
     for (const proto of [undefined, 'http']) {
       const headers: Record<string, string> = proto === undefined ? {} : { 'x-forwarded-proto': proto };
@@ -43,7 +43,7 @@ describe('the onboarding page behind a proxy', () => {
     expect([page.status, ...headers]).toEqual([200, 'max-age=31536000', 'no-store']);
   });
 
-  it('429: refuses the eleventh request of an address for one user, and serves other addresses', async () => {
+  it('429: refuses the 11th request of an address for one user, and serves other users and addresses', async () => {
     const [visitor, other] = [await widget.visitor(), await widget.visitor()];
     const from = (last: number) => ({ headers: { ...PROXIED, 'x-forwarded-for': `198.51.100.${last}` } });
     for (let i = 0; i < 10; i += 1) expect((await visitor.page(from(1))).status).toBe(200);
@@ -56,7 +56,7 @@ describe('the onboarding page behind a proxy', () => {
     expect((await visitor.page(from(2))).status).toBe(200);
   });
 
-  it('429: refuses the 71st request of two addresses for a merchant, and serves other addresses', async () => {
+  it('429: allows each address 10 requests for a merchant, plus 50 that all addresses share', async () => {
     const { merchantId } = await createMerchant(widget.people.commandBus, 'Crowded shop');
     const request = async (merchant: string, last: number): Promise<number> => {
       const headers = { ...PROXIED, 'x-forwarded-for': `203.0.113.${last}` };
@@ -91,7 +91,7 @@ describe('the onboarding page in production', () => {
   });
   afterAll(() => widget?.close());
 
-  it('503: sends no code without a provider, and readiness and metrics name the missing ones', async () => {
+  it('503: sends no code without a provider; readiness and metrics name the missing providers', async () => {
     const visitor = await widget.visitor();
     expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(503);
     const missing = [
@@ -116,7 +116,7 @@ describe('the onboarding page in production', () => {
     expect((await visitor.step('inbox')).status).toBe(404);
   });
 
-  it('can be framed by no origin until some are listed, then exactly by those', async () => {
+  it('can be framed by no origin until the merchant lists some, and then only by those', async () => {
     const visitor = await widget.visitor();
     expect(await widget.framersFor(visitor)).toBe("frame-ancestors 'none'");
     await expect(widget.embed({ origins: ['http://localhost:3000'] })).rejects.toMatchObject({

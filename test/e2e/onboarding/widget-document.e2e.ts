@@ -94,7 +94,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     }
   });
 
-  it('400: refuses a callback_url that the merchant does not allow, once it allows any', async () => {
+  it('400: refuses a callback_url outside the list of the merchant, unless the list is empty', async () => {
     const visitor = await widget.visitor();
     const opened = async (callback: string): Promise<number> =>
       (await visitor.page({ method: 'HEAD' }, { callback_url: callback })).status;
@@ -185,7 +185,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     }
   });
 
-  it('contains the name of the merchant and the callback_url as text', async () => {
+  it('contains the name of the merchant and the callback_url as text, never as HTML', async () => {
     const visitor = await widget.visitor();
     const name = `"></main><script>alert(1)</script>'&amp;`;
     const origins = ['https://shop.example'];
@@ -200,7 +200,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     expect(facts).toMatchObject({ framers: origins, callbackUrl: new URL(callback).href });
   });
 
-  it('404: is a page for an unknown merchant or user in a browser, and problem details for programs', async () => {
+  it('404: for an unknown merchant or user, is a page in a browser and problem details otherwise', async () => {
     const { userId } = await widget.visitor();
     const other = await createMerchant(widget.people.commandBus, 'Other shop');
     for (const query of [
@@ -239,7 +239,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
       return lines.length > 0 && lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     });
 
-  it('is logged as one wide line per request without personal data', async () => {
+  it('is logged as one line per request, without personal data', async () => {
     const visitor = await widget.visitor();
     for (const [response, method, route, status] of [
       [await visitor.page(), 'GET', '/onboarding', 200],
@@ -260,7 +260,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
       expect(logged()).not.toContain(personal);
   });
 
-  it('503: is returned for a code that cannot be sent, and the error is neither returned nor logged', async () => {
+  it('503: reports a code that could not be sent, and neither returns nor logs the error', async () => {
     const visitor = await widget.visitor();
     unreachable = visitor.phone;
     const response = await visitor.step('code', { phone_number: visitor.phone });

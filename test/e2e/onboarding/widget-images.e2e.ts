@@ -48,7 +48,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
         expect(sealed).not.toContain(hidden.slice(40, 80));
   });
 
-  it('415: must be JPEG or PNG; 422: must be intact, not too small and not too large', async () => {
+  it('415: must be JPEG or PNG. 422: must be complete and not too small', async () => {
     const refusals: [number, Buffer][] = [
       [415, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
       [415, Buffer.alloc(0)],
@@ -65,7 +65,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     expect(await imagesOf(visitor)).toEqual(before);
   });
 
-  it('413: cannot have more than eight megabytes', async () => {
+  it('413: must be smaller than 8 MiB', async () => {
     const detail = { detail: `The request body must be smaller than ${LIMIT} bytes` };
     const ofBytes = (bytes: number): Buffer => Buffer.concat([JPEG], bytes);
     const announced = await visitor.upload('selfie', ofBytes(LIMIT), session);
@@ -99,7 +99,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     expect(await statusOf(fetch(unknown, { method: 'POST', headers: session, body: JPEG }))).toBe(404);
   });
 
-  it('409: are refused before the phone is verified and during the identity check', async () => {
+  it('409: are refused once the identity check has begun', async () => {
     const late = await widget.visitor();
     const its = await late.signIn();
     expect(await statusOf(late.step('details', DETAILS, its))).toBe(200);
@@ -109,7 +109,7 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     await eventually(async () => (await imagesOf(late)).length === 0);
   });
 
-  it('429: are limited in number, regardless of their addresses', async () => {
+  it('429: are limited to 20 per user, from all addresses together', async () => {
     const [often, other] = [await widget.visitor(), await widget.visitor()];
     const [its, theirs] = [await often.signIn(), await other.signIn()];
     const from = (last: number) => ({ 'x-forwarded-for': `198.51.100.${last}` });

@@ -37,7 +37,7 @@ expect(widget.people.module.get(SmsSender, { strict: false })).toBeInstanceOf(Re
 describe('the steps of the onboarding page (contract.md 18.8 and 18.9)', () => {
   afterAll(() => widget.close());
 
-  it('send the code in a message in the language of the browser that names the merchant', async () => {
+  it('send the code in a message that names the merchant, in the language of the browser', async () => {
     const displayName = '$& <Shop> {code} and a name that is far too long for one message';
     await widget.people.commandBus.execute(
       new UpdateMerchant(widget.merchantId, { embedding: { display_name: displayName } }),
@@ -126,7 +126,7 @@ describe('the steps of the onboarding page (contract.md 18.8 and 18.9)', () => {
     ]);
   });
 
-  it('422: refuse a person who is one day too young and an invalid day', async () => {
+  it('422: refuse a person who is one day too young and an invalid date of birth', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     const today = new Date();
@@ -212,7 +212,7 @@ describe('the steps of the onboarding page (contract.md 18.8 and 18.9)', () => {
     expect(await identity()).toMatchObject([422, { errors: { document_front: missing, selfie: missing } }]);
   });
 
-  it('400: refuse a body that is no object; 415: of another type; 404: with another method', async () => {
+  it('400: refuse a body that is no object. 415: another content type. 404: another method', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     const url = `${widget.url}/onboarding/${widget.merchantId}/${visitor.userId}/details`;
@@ -224,7 +224,7 @@ describe('the steps of the onboarding page (contract.md 18.8 and 18.9)', () => {
     for (const method of ['GET', 'HEAD', 'PUT']) expect((await fetch(url, { method })).status).toBe(404);
   });
 
-  it('serve the terms of the sandbox as pages in the language of the browser that cannot be framed', async () => {
+  it('serve the sandbox terms in the language of the browser, on pages that cannot be framed', async () => {
     for (const path of ['/onboarding/terms', '/onboarding/privacy']) {
       const page = await fetch(`${widget.url}${path}`, { headers: { 'accept-language': 'de' } });
       expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");

@@ -45,13 +45,13 @@ export function describePrograms(app: TestApp): void {
       await expect(run('operator', 'remove-passkey', operatorId, 'cred')).rejects.toThrow('not found');
     });
 
-    it('need a reason for every change', async () => {
+    it('refuse a change whose reason is too short', async () => {
       await expect(run('audit', 'key', 'rotate', '--reason', 'no')).rejects.toThrow(
         'reason must have 3 to 500 characters',
       );
     });
 
-    it('explain a change from the operator to the event, its leaf and a signed head, and back', async () => {
+    it('explain an operation by its operator, its events and their proofs, and a merchant by its operations', async () => {
       const id = app.secondMerchant.credentials.apiKey;
       const written = await ada!.change(`/merchants/${id}`, '', {
         embedding: { display_name: 'Shop' },

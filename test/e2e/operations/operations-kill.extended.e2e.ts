@@ -73,7 +73,7 @@ it(
 );
 
 it(
-  'a sealing key is created once, even if the process is killed after it was',
+  'a sealing key is created once, even if the process is killed right after the creation',
   async () => {
     const keys = async (): Promise<number> => {
       const rows = await app.database.query('select from platform.key_ring group by key_id');

@@ -88,7 +88,7 @@ describe('operations of operators', () => {
     expect(await listed('status=pending_approval')).toEqual([]);
   });
 
-  it('are hidden with 404 from a key that is confined to a merchant, if they have no merchant', async () => {
+  it('are hidden with 404 from a key confined to one merchant, if they belong to no merchant', async () => {
     const merchantId = app.merchant.credentials.apiKey;
     const confined = await app.newAdmin({ merchants: [merchantId] });
     const { id } = await request(nextType());
@@ -98,7 +98,7 @@ describe('operations of operators', () => {
       expect((await confined.post(`/operations/${id}/${decision}`, because)).status).toBe(404);
   });
 
-  it('are listed with known filters, and unknown ones get 404', async () => {
+  it('are listed in pages; an unknown filter gets 400, and an unknown operation gets 404', async () => {
     expect((await ada.get('/operations?state=executed')).status).toBe(400);
     expect((await ada.get('/operations?status=done')).status).toBe(400);
     expect((await ada.get(`/operations/${randomUUID()}`)).status).toBe(404);

@@ -58,7 +58,7 @@ describe('payouts in the admin API', () => {
     expect(await ids({ overdue: 'true', status: 'received' })).toEqual([]);
   });
 
-  it('get 400 for a filter that is unknown or wrong, which names it', async () => {
+  it('are refused with 400 for an unknown or invalid filter, which the response names', async () => {
     const wrong = {
       merchant: 'x',
       status: 'lost',
@@ -74,7 +74,7 @@ describe('payouts in the admin API', () => {
     }
   });
 
-  it('are returned one by one with an ETag and the checks so far', async () => {
+  it('are returned by id with an ETag and the state of their verification', async () => {
     const response = await admin.get(`/payouts/${received.id}`);
     expect([response.status, response.headers['etag']]).toEqual([200, '"1"']);
     const { payout } = response.json();
@@ -90,7 +90,7 @@ describe('payouts in the admin API', () => {
     });
   });
 
-  it('return the finding of each check and its node without credentials', async () => {
+  it('have the finding of each check with the host of its node', async () => {
     const { checks } = (await admin.get(`/payouts/${received.id}/checks`)).json<{ checks: object[] }>();
     expect(checks[0]).toEqual({
       at: expect.any(String),
@@ -103,7 +103,7 @@ describe('payouts in the admin API', () => {
     expect(ofPending[0]).toMatchObject({ finding: 'not_found', confirmations: null });
   });
 
-  it('return the evidence and the proof of the merchant API', async () => {
+  it('have the same evidence as in the merchant API, and a proof', async () => {
     const path = `/payouts/${received.id}`;
     const merchants = (part: string) => app.merchant.get(`/merchants/v1${path}/${part}`);
     expect((await admin.get(`${path}/evidence`)).json()).toEqual((await merchants('evidence')).json());

@@ -16,6 +16,7 @@ import {
 } from '../../../src/contexts/payouts/payouts/payouts.commands.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import type { CommandBus } from '@nestjs/cqrs';
+import { DeactivationsProcessor } from '../../../src/contexts/payouts/deactivation/deactivations.processor.js';
 import { Deactivations } from '../../../src/contexts/payouts/deactivation/deactivations.store.js';
 import {
   CompleteDeactivationHandler,
@@ -122,7 +123,7 @@ class World {
   /** Runs one attempt of the worker. Returns false if the deactivation cannot be completed yet. */
   async complete(store = this.store, database: Pick<Database, 'query'> = this.db.database): Promise<boolean> {
     const users = new CompleteDeactivationHandler(loopOver(store), clock) as unknown as CommandBus;
-    const worker = new Deactivations(database as Database, users, store);
+    const worker = new DeactivationsProcessor(new Deactivations(database as Database), users, store);
     try {
       await worker.complete(this.userId);
       return true;
@@ -240,7 +241,7 @@ describe.each([
     );
   });
 
-  it('delay the deactivation until they are counted and leave nothing behind', async () => {
+  it('delay the end of the deactivation until they are counted, and leave no intents behind', async () => {
     const world = await World.begin(store, db);
     const [counted, late] = [newId(), newId()];
     await world.report(counted);

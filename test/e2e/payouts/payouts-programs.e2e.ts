@@ -60,7 +60,7 @@ describe('npm run audit -- recheck', () => {
     });
   });
 
-  it('reports a node that is unavailable, behind or on another chain, and names no payout', async () => {
+  it('reports a node that is unavailable, behind or on another chain, and no payout as undone', async () => {
     const { id, hash } = await received();
     const before = (await harness.history(id))[0]!.position;
     const ask = (): Promise<Run> => recheck('--from', before);
@@ -100,7 +100,7 @@ describe('npm run audit -- recheck', () => {
     expect((await ask()).exitCode).toBeNull();
   });
 
-  it('names a payout with another log', async () => {
+  it('reports a payout as undone if its log on the chain has another amount', async () => {
     const [other] = [await received(), await received()];
     node.tamper(({ method, params }, { result }) =>
       method === RECEIPT && params[0] === other.hash
@@ -112,7 +112,7 @@ describe('npm run audit -- recheck', () => {
     expect([named(run, 'UNDONE'), run.exitCode]).toEqual([[other.id], 2]);
   });
 
-  it('continues at its last position', async () => {
+  it('continues at the position where an earlier run stopped', async () => {
     const first = await received();
     const before = (await harness.history(first.id))[0]!.position;
     // More than a page of events is between the two.

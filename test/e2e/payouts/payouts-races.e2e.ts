@@ -33,7 +33,7 @@ describe('two processes on one database', () => {
     amountMinor: 1_000_000n,
   });
 
-  it('end a payout once if one receives it and the other lets it expire', async () => {
+  it('end a payout once if one process receives it while the other lets it expire', async () => {
     harness.node.goDown();
     const ids = await Promise.all(
       Array.from({ length: REPEATS }, () => harness.report({ hash: NOWHERE, windowSeconds: 1 })),

@@ -52,7 +52,7 @@ describe('reading payouts', () => {
   const ids = (page: Page): string[] => page.payouts.map(({ id }) => id);
 
   describe('GET /payouts/{id}', () => {
-    it('200: returns a payout through its life', async () => {
+    it('200: returns a payout with its status and reason once it is received or expired', async () => {
       const payee = await createPayee(merchant);
       const paid = await reported(merchant, payee.id, {
         transaction_hash: (await app.chain.transfer(payee.wallet, '1')).hash,
@@ -89,7 +89,7 @@ describe('reading payouts', () => {
       expect((await other.get(PAYOUTS)).text).toBe('{"payouts":[],"next_cursor":null}');
     });
 
-    it('200: adds with totals=true the count and amount by status of all matches to every page', async () => {
+    it('200: with totals=true, each page has the count and amount of all matches by status', async () => {
       const payer = await app.newMerchant();
       const [one, two] = [await createPayee(payer), await createPayee(payer)];
       const { hash } = await app.chain.transfer(one.wallet, '12.5');
@@ -248,7 +248,7 @@ describe('reading payouts', () => {
       expect(JSON.parse(json)).toEqual(await app.chain.rpc('eth_getTransactionReceipt', [hash]));
     });
 
-    it('409: does not exist while the payout is pending and after it expired', async () => {
+    it('409: refuses a payout that is pending or expired', async () => {
       const { id } = await reported(merchant, payee.id);
       problem(await evidenceOf(id), 409, /^The payout is pending: there is no evidence of it$/);
       await expirePayout(merchant, id);

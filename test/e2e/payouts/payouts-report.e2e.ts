@@ -63,7 +63,7 @@ describe('POST /payouts/report', () => {
       ['١٢٫٥', '12.5'],
       ['۱۲', '12'],
       ['१२', '12'],
-    ])('and reads %s in digits of another script as %s', async (amount, read) => {
+    ])('and reads the amount %s in digits of another script as %s', async (amount, read) => {
       const response = await report(merchant, userId, { amount });
       expect([response.status, response.json().payout.amount]).toEqual([201, read]);
     });
@@ -107,7 +107,7 @@ describe('POST /payouts/report', () => {
       expect((await merchant.get(`${PAYOUTS}?page_size=1`)).text).toContain(text);
     });
 
-    it('again under the same Idempotency-Key, byte for byte, even after the outcome', async () => {
+    it('again with the same bytes under the same Idempotency-Key, even after the payout ended', async () => {
       const payee = await createPayee(merchant);
       const { hash } = await app.chain.transfer(payee.wallet, '1');
       const [key, body] = [
@@ -122,7 +122,7 @@ describe('POST /payouts/report', () => {
       expect(again.headers['idempotent-replayed']).toBe('true');
     });
 
-    it('twice without an Idempotency-Key and records two payouts', async () => {
+    it('to each of two equal reports without an Idempotency-Key, and records two payouts', async () => {
       const hash = randomHash();
       const [one, two] = await Promise.all(
         [1, 2].map(() => reported(merchant, userId, { transaction_hash: hash })),

@@ -38,7 +38,7 @@ describe('the verification of payouts', () => {
       await eventually(async () => !(await harness.isListed(id)));
     });
 
-    it('soon after the transfer is mined, if it was reported before', async () => {
+    it('soon after the transfer is mined, if the payout was reported earlier', async () => {
       await harness.chain.rpc('evm_setAutomine', [false]);
       const hash = await harness.broadcast(harness.user.wallet, '1');
       const id = await harness.report({ hash });
@@ -57,7 +57,7 @@ describe('the verification of payouts', () => {
       expect(await harness.settled(id)).toBe('received');
     });
 
-    it('for each of several logs of one transaction once, and not a third time', async () => {
+    it('for each of two transfers in one transaction, but not a third payout', async () => {
       const hash = await harness.chain.twoTransfers(harness.user.wallet, '1');
       const ids = await Promise.all(
         [1, 2, 3].map(() => harness.report({ hash, windowSeconds: SHORT_WINDOW })),
@@ -71,7 +71,7 @@ describe('the verification of payouts', () => {
   });
 
   describe('expires a payout', () => {
-    it('once its window is over', async () => {
+    it('once its window is over, with the reason why no transfer counts', async () => {
       const { chain, user } = harness;
       const transfer = async (...to: Parameters<typeof chain.transfer>) => (await chain.transfer(...to)).hash;
       const reasons = [
@@ -124,7 +124,7 @@ describe('the verification of payouts', () => {
     expect(toExitCode(failure)).toBe(78);
   });
 
-  it('decides nothing during an outage across the end of the window, after which an existing transfer counts', async () => {
+  it('decides nothing while the node is down at the end of a window, but counts an existing transfer later', async () => {
     const { node } = harness;
     node.goDown();
     const paid = await harness.report({ hash: await harness.pay(), windowSeconds: 1 });

@@ -86,7 +86,7 @@ describe('the system status for operators', () => {
     expect((await viewer.get('/audit/head')).status).toBe(403);
   });
 
-  it('finds merchants and operators by their ids and nothing under an unknown id', async () => {
+  it('has a search that finds merchants and operators by id, and nothing for an unknown id', async () => {
     const admin = await app.newAdmin();
     const search = async (q: string) => (await admin.get(`/search?q=${q}`)).json().results;
     const merchant_id = app.merchant.credentials.apiKey;

@@ -74,7 +74,7 @@ describe('a boot while a dependency is unavailable', () => {
 
   it.each([
     [
-      'it is of the build that stored keys as merchant.key_issued.v1, exchange_key.* and admin_key.*',
+      'an old build stored keys as merchant.key_issued.v1, exchange_key.* and admin_key.*',
       `update disburse_migrations set name = 'Access1795000000200', timestamp = 1795000000200
        where name = 'Access1795000000250'`,
       [MAIN],

@@ -28,7 +28,7 @@ describe('the health check of the image', () => {
   it.each([
     ['worker', ['METRICS_PORT']],
     ['api,worker,widget,admin', ['PORT', 'WIDGET_PORT', 'PAY_PORT', 'ADMIN_PORT', 'METRICS_PORT']],
-  ])('finds a process with the roles %s alive, and names its ports after its end', async (roles, open) => {
+  ])('passes with the roles %s, and names the closed ports once the process ended', async (roles, open) => {
     const ports: Record<string, string> = {};
     for (const name of LISTENERS) ports[name] = String(await freePort());
     const config = readConfig({

@@ -86,7 +86,7 @@ it('docs/metrics.md lists every metric that a scraped service exposes, with its 
   expect(committed).toBe(page);
 });
 
-it('rules and dashboards query metrics that a scraped service exposes, by labels that they have', async () => {
+it('rules and dashboards query only metrics and labels that a scraped service exposes', async () => {
   const { metrics } = await scraped();
   const labels = new Map(metrics.map(({ name }) => [name, labelsOf(name)]));
   const texts = [
@@ -214,7 +214,7 @@ function valueOf({ samples }: Exposed, name: string, labels: Readonly<Record<str
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
-test('a write with a collector is a span of the trace of the client, down to its command and its commit', async () => {
+test('with a collector, a write, its command and its commit are spans in the trace of the client', async () => {
   const spans: Span[] = [];
   let cause: unknown;
   const server = await startCollector(spans);

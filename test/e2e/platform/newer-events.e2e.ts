@@ -57,7 +57,7 @@ describe('events of a newer version', () => {
     expect((await app.database.query('select from event_store.responses where status = 503')).length).toBe(0);
   });
 
-  it('halt the subscriptions, which readiness, metrics, log and audit report', async () => {
+  it('halt the subscriptions, which readiness, metrics, audit and system status report', async () => {
     const check = await eventually(async () => {
       const { status, body } = await ready();
       const { subscriptions } = body.checks;

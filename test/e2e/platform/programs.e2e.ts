@@ -7,7 +7,7 @@ import { MIGRATIONS } from '../../../src/composition.js';
 import { ConfigError } from '../../../src/platform/config/settings.js';
 import { Unreachable } from '../../../src/platform/postgres/unavailable.js';
 
-it('the operator program rebuilds all read models', async () => {
+it('npm run rebuild rebuilds all read models, or only the one that is named', async () => {
   const url = await testDatabaseUrl();
   try {
     const env = { DATABASE_URL: url, MASTER_KEY: '11'.repeat(32) };
@@ -42,7 +42,7 @@ describe('npm run migrate', () => {
     invoke('migrate', { ...PRODUCTION, DATABASE_URL: url }, ...args);
   const migrated = `select name from disburse_migrations order by name`;
 
-  it('migrates an empty database once if several run at the same time, and changes nothing when it runs again', async () => {
+  it('migrates an empty database once, however many processes try, and changes nothing when repeated', async () => {
     const name = `${new URL(db.url).pathname.slice(1)}_empty`;
     await db.pool.query(`create database ${name}`);
     const url = Object.assign(new URL(db.url), { pathname: name }).href;
@@ -73,7 +73,7 @@ describe('npm run migrate', () => {
     await expect(migrate('postgres://127.0.0.1:1/none')).rejects.toThrow(Unreachable);
   });
 
-  it('needs the settings of production', async () => {
+  it('refuses to run in production without DATABASE_URL', async () => {
     await expect(invoke('migrate', { ...PRODUCTION, DATABASE_URL: '' })).rejects.toThrow(ConfigError);
   });
 });

@@ -50,7 +50,7 @@ describe('reads after writes while no process can update the read models', () =>
     ['orders', () => app.exchange.open.list(today()), orderId],
   ];
 
-  it('return users, endpoints and the evidence of payouts', async () => {
+  it('need no read model for users, endpoints and the evidence of payouts', async () => {
     const user = await createUser(app.merchant);
     expect((await app.merchant.get(`${USERS}/${user}`)).status).toBe(200);
     expect((await app.merchant.get(`${ENDPOINTS}/${endpointId}`)).status).toBe(200);
@@ -58,7 +58,7 @@ describe('reads after writes while no process can update the read models', () =>
     expect((await app.merchant.get(`${PAYOUTS}/${payoutId}/evidence`)).status).toBe(409);
   });
 
-  it('get 503 while the read models are held back, and contain the writes afterwards', async () => {
+  it('get 503 if they need a read model, and contain the writes once the models are updated', async () => {
     const held = await Promise.all(
       reads().map(async ([what, read]) => {
         const { status, headers } = await read();

@@ -147,7 +147,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     expect(await seen()).toBe(before + 102);
   });
 
-  it('repairs changed rows', async () => {
+  it('restores a deleted row', async () => {
     const before = await seen();
     const [table] = tables;
     await db.pool.query(`delete from ${table} where ctid = (select min(ctid) from ${table})`);
@@ -158,7 +158,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
 
   // This behaviour is the same for every read model.
   if (definition === payoutViews) {
-    it('waits for a long reader such as pg_dump without blocking others', async () => {
+    it('waits for a long reader such as pg_dump without blocking other readers', async () => {
       const before = await seen();
       const dump = new pg.Client({ connectionString: db.url });
       await dump.connect();

@@ -9,7 +9,7 @@ const LISTS = ['Endpoints', 'Deliveries', 'Requests', 'Keys', 'Payouts', 'Orders
 
 export function describePages(world: PortalWorld): void {
   describe('for a reader', () => {
-    it.each(LISTS)('displays %s with data, accessible at each width, as is its first row', async (label) => {
+    it.each(LISTS)('displays the list %s and its first row, both accessible at each width', async (label) => {
       const user = await world.enter();
       await user.follow(label, user.page.locator('.side'));
       await user.heading(label);
@@ -42,7 +42,7 @@ export function describePages(world: PortalWorld): void {
       await user.check();
     });
 
-    it('displays the journey of a user by its id', async () => {
+    it('displays the journey of a user by the external id of the user', async () => {
       const user = await world.enter();
       await user.open('/events', 'Events');
       await user.text('Filter first').waitFor();
@@ -104,7 +104,7 @@ export function describePages(world: PortalWorld): void {
       await user.check();
     });
 
-    it('displays reads and changes of this merchant by operators, with reasons', async () => {
+    it('displays how operators read and changed data of the merchant, with their reasons', async () => {
       const { admin } = world.service;
       const path = `/users/${world.morning.users[2]!.id}`;
       await admin.change(path, '/deactivate', { reason: 'The person requested it by letter' });
@@ -144,14 +144,14 @@ export function describeEntering(world: PortalWorld): void {
       await again.check();
     });
 
-    it('starts the other session if the link is pasted into an open portal', async () => {
+    it('replaces the open session if the link is of the same merchant', async () => {
       const user = await world.enter();
       await user.open(await world.linkFor({ actor: { id: 'u-18', name: 'Bob of the shop' } }), HOME);
       await user.button('Account of Bob of the shop').waitFor();
       await user.expectFine();
     });
 
-    it('ends the session for a link of another merchant only if the person agrees', async () => {
+    it('replaces the open session with that of another merchant only if the person confirms', async () => {
       const user = await world.enter();
       const other = await world.linkFor(
         { actor: { id: 'u-1', name: 'Bob elsewhere' } },
@@ -169,7 +169,7 @@ export function describeEntering(world: PortalWorld): void {
       await user.button('Account of Bob elsewhere').waitFor();
     });
 
-    it('offers only the pages of its scopes', async () => {
+    it('offers only the pages that the scopes of the session allow', async () => {
       const user = await world.enter({ scopes: ['deliveries:read'] });
       const labels = await user.page.locator('.side nav').getByRole('link').allTextContents();
       expect(labels).toEqual(['Attention', 'Deliveries', 'Lookups']);

@@ -9,7 +9,7 @@ export function describeWrites(world: PortalWorld): void {
   const endpoint = (): string => `/endpoints/${world.morning.endpoint.id}`;
 
   describe('for a person of the merchant', () => {
-    it('sends a test to an endpoint, shows the response of the receiver, repairs the endpoint and resends', async () => {
+    it('sends a test to an endpoint, displays the response, and resends the delivery', async () => {
       const { receiver } = world.service;
       const user = await world.enter();
       await user.open(endpoint());
@@ -30,7 +30,7 @@ export function describeWrites(world: PortalWorld): void {
       await user.expectFine();
     });
 
-    it('enables the endpoint of a delivery that would be dropped, and resends it', async () => {
+    it('enables the endpoint of a dropped delivery, and resends that delivery', async () => {
       const missed = await missDeliveries(world.service);
       const user = await world.enter({}, missed.merchant);
       await user.text('1 Deliveries dropped, last 7 days').waitFor();
@@ -58,7 +58,7 @@ export function describeWrites(world: PortalWorld): void {
       ['leaked', {}, 0],
       ['planned', { 'Overlap in hours': '2' }, 7200],
     ])(
-      'rotates the secret of an endpoint, which is %s, and displays the new one once',
+      'rotates the secret of an endpoint for the reason %s, and displays the new secret once',
       async (why, more, overlap_seconds) => {
         const user = await world.enter();
         await user.open(endpoint());
@@ -92,7 +92,7 @@ export function describeWrites(world: PortalWorld): void {
       await user.expectFine();
     });
 
-    it('creates a key, which signs a call, and revokes it', async () => {
+    it('creates a key that signs a call, and revokes the key', async () => {
       const { app } = world.service;
       const merchant = await app.newMerchant();
       const user = await world.enter({}, merchant);

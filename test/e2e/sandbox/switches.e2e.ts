@@ -58,7 +58,7 @@ describe('the switches of the sandbox', () => {
     expect((await expire(randomUUID())).status).toBe(404);
   });
 
-  it('fail an order of the merchant with refundable deposits, but no ended order', async () => {
+  it('fail an open order of the merchant, but no ended order and none of another merchant', async () => {
     const order = await createdOrder();
     expect((await fail(order.id, app.secondMerchant)).status).toBe(404);
     for (let time = 1; time <= 2; time += 1)
@@ -70,7 +70,7 @@ describe('the switches of the sandbox', () => {
     await expectAuditPasses(app.config.databaseUrl!);
   });
 
-  it('break an endpoint as failing deliveries do, until it is enabled again', async () => {
+  it('disable an endpoint as failing deliveries do, until the merchant enables it again', async () => {
     const path = '/merchants/v1/webhook_endpoints';
     const webhook_endpoint = { url: 'http://127.0.0.1:9/broken' };
     const endpointIn = (response: ApiResponse): Endpoint => response.json().webhook_endpoint;
@@ -84,7 +84,7 @@ describe('the switches of the sandbox', () => {
     expect(endpointIn(enabled)).toMatchObject({ status: 'enabled', disabled_cause: null });
   });
 
-  it('have the outcomes that the OpenAPI document names for their values', async () => {
+  it('have the outcomes that the OpenAPI document states for their amounts', async () => {
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       tags: readonly { readonly name: string; readonly description: string }[];
     };

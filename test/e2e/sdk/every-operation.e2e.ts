@@ -23,7 +23,7 @@ const receiver = await TestReceiver.start();
 describe('the TypeScript client', () => {
   afterAll(() => receiver.stop());
 
-  it('reports a payout, reads it everywhere and verifies its webhook', async () => {
+  it('reports a payout, verifies its webhook, and reads and changes users, payouts and endpoints', async () => {
     const { users, payouts, webhookEndpoints, webhookDeliveries, audit, sandbox, events } = clients.merchant;
     const registered = await webhookEndpoints.register({ webhook_endpoint: { url: receiver.url } });
     const endpoint = registered.data.webhook_endpoint;
@@ -140,7 +140,7 @@ describe('the TypeScript client', () => {
     expect((await pages.all()).map(({ transaction_hash }) => transaction_hash)).toEqual(hashes.reverse());
   });
 
-  it('throws refusals by kind, with the fields, the request id and the differing byte', async () => {
+  it('throws an error class per kind of refusal, with its fields, request id and differing byte', async () => {
     const { users, payouts } = clients.merchant;
     await expect(users.get(randomUUID())).rejects.toBeInstanceOf(NotFoundError);
     const wrong = users.create({ phone_number: 'no number' });

@@ -67,7 +67,7 @@ function signatureOf({ headers, body }: Delivery, secret: string): string {
     expect((await merchantOperations(app.url)).length).toBeGreaterThan(30);
   });
 
-  it('gets the first response if it repeats a write of the other client under the same id', async () => {
+  it('sends writes so that a repeat by the TypeScript client under the same key is replayed', async () => {
     const { merchant, exchange } = sdkClients(app);
     const { user_id, transaction_hash } = facts;
     const user = { phone_number: '+15551230001', email: 'zoë@example.com', external_id: 'player-1' };
@@ -83,7 +83,7 @@ function signatureOf({ headers, body }: Delivery, secret: string): string {
 
   const isCheckable = openssl !== null ? it : it.skip;
   isCheckable(
-    'verifies what the other client received, and so do that client, the package and openssl',
+    'verifies the same deliveries as the TypeScript client, the package standardwebhooks and openssl',
     async () => {
       const { received } = receiver;
       await eventually(() => received.some(({ body }) => body.includes('payout.failed')));

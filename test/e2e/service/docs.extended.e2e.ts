@@ -28,7 +28,7 @@ it('the program of README.md creates a user and prints where the user signs up',
   expect(output).toContain(`/onboarding?merchant_id=${app.merchant.credentials.apiKey}&user_id=${id}\n`);
 });
 
-(missing.length > 0 ? describe.skip : describe)('commands, pasted into a shell that knows nothing,', () => {
+(missing.length > 0 ? describe.skip : describe)('commands, pasted into a new shell,', () => {
   it('of the API reference create a user, create an order and list it', async () => {
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       info: { description: string };
@@ -49,7 +49,7 @@ it('the program of README.md creates a user and prints where the user signs up',
     expect(list).toEqual({ total_count: 1, orders: [order], next_cursor: null });
   }, 60_000);
 
-  it('of docs/signing.md sign as documented and verify a delivery as it arrived', async () => {
+  it('of docs/signing.md sign requests as documented and verify a received delivery', async () => {
     const folder = specFolder('signing');
     renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
     const receiver = await TestReceiver.start();

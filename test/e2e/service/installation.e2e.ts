@@ -103,7 +103,7 @@ describe('an installation', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
-  ] as const)('ends npm with its children on %s, and the next one installs again', async (signal, code) => {
+  ] as const)('ends npm and its children on %s; the next installation succeeds', async (signal, code) => {
     await installWithoutPackage();
     const [started, pids] = await halfInstalled();
     expect(await started.end(signal)).toBe(code);
@@ -121,7 +121,7 @@ describe('an installation', () => {
     await expectInstalled();
   });
 
-  test('leaves npm behind if it is killed, and the next one ends that npm first', async () => {
+  test('leaves npm running if it is killed, and the next installation ends that npm first', async () => {
     const [started, pids] = await halfInstalled();
     started.child.kill('SIGKILL');
     await eventually(() => !isAlive(started.child.pid!));
@@ -143,7 +143,7 @@ describe('an installation', () => {
     expect(second.text).toContain('installed with npm ci');
   });
 
-  test('is repeated if a package is missing, but not for a lock whose process is gone', async () => {
+  test('is repeated if a package is missing, and ignores a lock whose process is gone', async () => {
     await run().ended;
     rmSync(join(tree, 'node_modules', 'a'), { recursive: true });
     write(
@@ -184,7 +184,7 @@ describe('npm run', () => {
   };
 
   test.each(['chaos', 'drill', 'failover', 'gameday', 'mutants', 'bench', 'image', 'docs', 'build:sdk'])(
-    '%s prints its usage for --help, and exits with 2 for an unknown option before an installation',
+    '%s prints its usage for --help, and exits with 2 for an unknown option, without an installation',
     (name) => {
       const help = npmRun(name, '--help');
       expect([help.status, help.stdout]).toEqual([0, expect.stringMatching(`^npm run ${name}`)]);

@@ -94,13 +94,13 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
   });
 
   it.each([
-    ['no address', { to: 'somebody', amount: '1' }, ['to']],
+    ['an invalid address', { to: 'somebody', amount: '1' }, ['to']],
     ['a wrong checksum', { to: '0x8464135c8F25Da09e49BC8782676a84730C318bc', amount: '1' }, ['to']],
-    ['zero', { to: '0x8464135c8f25da09e49bc8782676a84730c318bc', amount: '0' }, ['amount']],
-    ['a number', { to: '0x8464135c8f25da09e49bc8782676a84730c318bc', amount: 1 }, ['amount']],
+    ['an amount of zero', { to: '0x8464135c8f25da09e49bc8782676a84730c318bc', amount: '0' }, ['amount']],
+    ['an amount as a number', { to: '0x8464135c8f25da09e49bc8782676a84730c318bc', amount: 1 }, ['amount']],
     ['too much', { to: '0x8464135c8f25da09e49bc8782676a84730c318bc', amount: '1000000.000001' }, ['amount']],
-    ['nothing at all', {}, ['to', 'amount']],
-  ])('refuses a sandbox transfer with %s with 422', async (_, body, fields) => {
+    ['an empty body', {}, ['to', 'amount']],
+  ])('responds with 422 to a sandbox transfer with %s', async (_, body, fields) => {
     const response = await test.merchant.post(TRANSFERS, body);
     expect(response.status).toBe(422);
     expect(Object.keys(response.json().errors)).toEqual(fields);
@@ -146,7 +146,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     expect(routeDifferences(others, served)).toEqual(differences);
   });
 
-  it('has its operations in the order in which an integrator needs them', async () => {
+  it('has its operations in the OpenAPI document in the order in which integrators need them', async () => {
     const { tags, paths, webhooks } = (await (await fetch(`${test.url}/openapi.json`)).json()) as {
       tags: { name: string }[];
       paths: Record<string, Record<string, { tags: string[] }>>;
@@ -166,7 +166,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     expect(Object.keys(paths).at(-1)).toBe('/admin/v1/search');
   });
 
-  it('reports each dependency when it is ready', async () => {
+  it('reports every dependency as ok once the service is ready', async () => {
     const response = await eventually(async () => {
       const each = await fetch(`${test.url}/health/ready`);
       return each.status === 200 && each;

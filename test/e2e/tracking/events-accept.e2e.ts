@@ -192,7 +192,7 @@ test('a batch gets 503 and is not stored while the database is unavailable, and 
   expect(await stored(client)).toHaveLength(2);
 });
 
-test('a batch whose commit was not confirmed is found again under its key', async () => {
+test('a batch whose commit was not confirmed is stored once if it is repeated under its key', async () => {
   const client = await app.newMerchant();
   const [key, body] = [randomUUID(), batchOf([eventItem()])];
   expect((await client.post(PATH, batchOf([eventItem()]))).status).toBe(202);

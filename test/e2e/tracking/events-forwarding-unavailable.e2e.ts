@@ -64,7 +64,7 @@ describe('while the provider', () => {
     expect(await harness.provider()).toMatchObject([{ cause: null }]);
   });
 
-  it('refuses the API key, no event is refused and operators are notified', async () => {
+  it('refuses the API key, no event counts as refused and the log has an error for operators', async () => {
     const events = items(3);
     await harness.processed(events);
     const first = harness.start(harness.amplitude({ apiKey: 'a-wrong-key' }));
@@ -95,7 +95,7 @@ describe('while the provider', () => {
     expect(row!.left).toBeGreaterThan(500);
   });
 
-  it('is unavailable for long, it gets single requests despite a backlog of 2,000 events', async () => {
+  it('is unavailable for long, each retry sends one batch despite a backlog of 2,000 events', async () => {
     const backlog: TestItem[] = [];
     for (let batch = 0; batch < 100; batch += 1) {
       const events = items(20);
@@ -119,7 +119,7 @@ describe('while the provider', () => {
     expect(provider.ids).toEqual(idsOf(backlog));
   });
 
-  it('fails because of one batch, the others are forwarded', async () => {
+  it('fails because of one batch, all other batches are forwarded', async () => {
     const poison = item();
     const others = items(60);
     provider.failsOver = poison.event_id;
@@ -134,7 +134,7 @@ describe('while the provider', () => {
   });
 });
 
-it('an unreadable body waits with its error and delays no other batch', async () => {
+it('a batch with an unreadable body waits with its error and delays no other batch', async () => {
   const broken = await harness.processed(items(1));
   await db.database.query(`update tracking.batches set body = 'nonsense' where batch_id = $1`, [broken]);
   const events = items(2);
@@ -181,7 +181,7 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
   fc.constant({ status: 429, body: '{"throttled_events":[0,2,99,-1,"x"]}' }),
 );
 
-it('after any sequence of failures the provider has the new events that it accepts', async () => {
+it('after any sequence of failures the provider has all new events except those that it refuses', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(fc.constantFrom('new', 'seen', 'refused'), { minLength: 1, maxLength: 30 }), {

@@ -28,7 +28,7 @@ const refusals = async (): Promise<Record<string, string>> =>
   Object.fromEntries((await harness.refused()).map(({ event_id, reason }) => [event_id, reason]));
 
 describe('new events', () => {
-  it('are sent in the terms of the provider, with the original payload and the id as insert_id', async () => {
+  it('are sent in the provider format, with the original payload and the id as insert_id', async () => {
     const payload = '{ "n":1.10, "big":12345678901234567890,"u":"\\u0000 \\ud800 \\u00e9" ,"é":[{}]}';
     const sent = item({
       event_id: 'A1B2C3D4-0000-4000-8000-00000000000F',
@@ -85,7 +85,7 @@ describe('new events', () => {
 });
 
 describe('an event that the provider refuses', () => {
-  it('is recorded, and the others are accepted, even if only the first faulty event is named each time', async () => {
+  it('is recorded and the others are accepted, even if each response names only one faulty event', async () => {
     const events = items(40);
     const wrong = new Set(events.filter((_, index) => [0, 7, 8, 39].includes(index)).map((e) => e.event_id));
     provider.invalidField = ({ insert_id }) => (wrong.has(insert_id!) ? 'event_type' : null);
@@ -140,7 +140,7 @@ describe('an event that the provider refuses', () => {
     expect(provider.ids).toEqual(idsOf([...events, ...shared, ...later]));
   });
 
-  it('waits, if everything is refused, until the provider accepts an event again', async () => {
+  it('waits, if all events are refused, until the provider accepts events again', async () => {
     const events = items(50);
     provider.always = { status: 403, body: '{}' };
     await harness.processed(events);
@@ -170,7 +170,7 @@ it('events of a throttled user are sent later, and none is refused', async () =>
   expect((await harness.provider())[0]!.failures).toBe(0);
 });
 
-it('skips events if no provider is configured', async () => {
+it('events are skipped if no provider is configured', async () => {
   await harness.processed(items(3));
   harness.start(null);
   await harness.drained();

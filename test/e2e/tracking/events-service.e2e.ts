@@ -88,7 +88,7 @@ describe('GET /users/{id}/events', () => {
       expect((await journey(await userOf(externalId))).text).toBe('{"events":[],"next_cursor":null}');
   });
 
-  it('200: lists only what the merchant itself sent, and only for that user', async () => {
+  it('200: lists only events that the merchant itself sent for that user', async () => {
     const externalId = randomUUID();
     const userId = await userOf(externalId);
     await send([eventItem({ user_external_id: externalId })], app.secondMerchant);
@@ -130,7 +130,7 @@ describe('GET /users/{id}/events', () => {
     expect(await walk(userId, `event_name=%20OTHER%20&event_to=2026-01-31%20`)).toEqual(ids([first]));
   });
 
-  it('200: makes pages with large payloads short, and leaves none out', async () => {
+  it('200: returns shorter pages of events with large payloads, and omits no event', async () => {
     const externalId = randomUUID();
     const userId = await userOf(externalId);
     const sent = Array.from({ length: 7 }, (_, index) =>

@@ -49,7 +49,7 @@ describe('users in the admin API', () => {
     await eventually(async () => (await get(id)).account_state === 'deactivated');
   };
 
-  it('GET users/{id}: returns the user of the merchant API with its onboarding, personal data only with its scope, and is in the lookups of the merchant', async () => {
+  it('GET users/{id}: returns the user and the onboarding, personal data only with its scope; the lookups of the merchant list the read', async () => {
     const created = await create(merchant, { email: 'ada@example.com', external_id: `c-${newId()}` });
     const response = await admin.get(`/users/${created.id}`);
     expect(response.headers['etag']).toBe('"0"');
@@ -102,7 +102,7 @@ describe('users in the admin API', () => {
     expect(hidden).toEqual({ ...seen, phone_number: null, email: null });
   });
 
-  it('GET users: responds with 403 to a phone number without its scope and with 400 to a bad or unknown parameter', async () => {
+  it('GET users: responds with 403 to a filter by phone number without its scope, and with 400 to an invalid or unknown filter', async () => {
     const refused = await viewer.get(`/users?phone_number=${encodeURIComponent(randomPhone())}`);
     expect([refused.status, refused.json().detail]).toEqual([
       403,
@@ -137,7 +137,7 @@ describe('users in the admin API', () => {
     expect((await write(id, 'deactivate')).status).toBe(409);
   });
 
-  it('POST erase: requires a deactivated user and a second operator, and leaves nothing personal and no user for the merchant', async () => {
+  it('POST erase: requires a deactivated user and a second operator, removes personal data and hides the user from the merchant', async () => {
     const phone = randomPhone();
     const { id } = await create(merchant, { phone_number: phone, email: 'ada@example.com' });
     expect((await write(id, 'erase')).status).toBe(409);
@@ -157,7 +157,7 @@ describe('users in the admin API', () => {
     expect((await write(id, 'erase')).status).toBe(409);
   });
 
-  it('POST retry: retries the step that waits for the service, and responds with 409 if the person is next', async () => {
+  it('POST retry: retries a step that waits for the service, and responds with 409 for a step of the person', async () => {
     const waiting = await submitted(onboarders, 'Review', merchantId);
     await eventually(async () => (await get(waiting)).onboarding['waiting_for'] === 'review');
     expect((await get(waiting)).onboarding['next_at']).toEqual(expect.any(String));
@@ -175,7 +175,7 @@ describe('users in the admin API', () => {
     expect((await write(person, 'retry')).status).toBe(409);
   });
 
-  it('POST review: approves or rejects an identity under review, and responds with 409 without an operation if there is none', async () => {
+  it('POST review: approves or rejects an identity under review, and responds with 409 if no identity is under review', async () => {
     const [good, bad] = [
       await submitted(onboarders, 'Review', merchantId),
       await submitted(onboarders, 'Review', merchantId),

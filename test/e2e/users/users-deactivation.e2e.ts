@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Deactivations } from '../../../src/contexts/payouts/deactivation/deactivations.store.js';
+import { DeactivationsProcessor } from '../../../src/contexts/payouts/deactivation/deactivations.processor.js';
 import {
   CreateUser,
   StartDeactivation,
@@ -50,7 +50,7 @@ describe('the deactivation of a user', () => {
     await payout(two, 'payout.reported.v1', userId);
     await start(userId);
     await payout(one, 'payout.received.v2', userId);
-    const worker = people.module.get(Deactivations, { strict: false });
+    const worker = people.module.get(DeactivationsProcessor, { strict: false });
     const refusal = async (): Promise<string> => {
       for (;;) {
         const error = await worker.complete(userId).then(

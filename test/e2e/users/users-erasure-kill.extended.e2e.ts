@@ -29,7 +29,7 @@ const onlyDue = (part: string): Promise<unknown> =>
   );
 
 it(
-  'an erasure is completed after its process is killed at any failpoint, one after the other',
+  'an erasure is completed although its process is killed at each failpoint in succession',
   async () => {
     const admin = await runAdmin(app, { FAILPOINT: RECORDED });
     const refused = await admin.shell.run('admin', 'users', 'erase', life.id, ...ERASE);

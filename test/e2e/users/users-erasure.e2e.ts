@@ -77,7 +77,7 @@ describe('an erased user', () => {
     expect((await report(app.merchant, life.id)).status).toBe(409);
   });
 
-  it('cannot return under the key that created it or through the onboarding page', async () => {
+  it('cannot return under the Idempotency-Key of the creation or through the onboarding page', async () => {
     const created = await life.createAgain();
     expect(created.status).toBe(409);
     expect(created.text).toContain('a new user needs a new key');
@@ -129,7 +129,7 @@ describe('an erased user', () => {
     ]);
   });
 
-  it('leaves only the ids of its tracking events, so that repeats do not count, and the events of others', async () => {
+  it('leaves only the ids of the tracking events of the user, so that repeats do not count, and the events of others', async () => {
     expect(await counted(life.own)).toEqual(
       life.own.map(() => ({ user_external_id: '', event_name: '', device_id: null, payload: '{}' })),
     );
@@ -177,7 +177,7 @@ describe('an erased user', () => {
     return rows[0]!.wrapped_key;
   }
 
-  it('leaves nothing in a dump, in clear or under a remaining key, and the audit finds no difference', async () => {
+  it('leaves no personal data in a dump, in clear or under a remaining key, and the audit finds no difference', async () => {
     const webhooks = new MerchantWebhooks(app, app.merchant);
     const endpoint = await webhooks.register(receiver.url);
     const person = newPerson();

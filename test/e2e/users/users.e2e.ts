@@ -64,7 +64,7 @@ describe('users', () => {
       expect(theirs['id']).not.toBe(mine['id']);
     });
 
-    it('422: refuses the phone number of another user, in any spelling and even for a repeat under its Idempotency-Key', async () => {
+    it('422: refuses the phone number of another user, in any spelling and in a repeat under one Idempotency-Key', async () => {
       const [phone_number, key] = [randomPhone(), randomUUID()];
       await created({ phone_number });
       for (const spelling of [phone_number, `${phone_number.slice(0, 2)}-${phone_number.slice(2)}`])

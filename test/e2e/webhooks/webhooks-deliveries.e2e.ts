@@ -144,7 +144,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     expect(webhooks.verifies(id, second!)).toBe(true);
   });
 
-  it('202: starts no second attempt while one is in flight, and a new round if that one fails', async () => {
+  it('202: starts no attempt while another is in flight, but starts one if the other fails', async () => {
     const held: (() => void)[] = [];
     receiver.behavior = (response) => {
       const status = receiver.received.length === 1 ? 404 : 200;
@@ -188,7 +188,7 @@ describe('POST webhook_endpoints/{id}/recover', () => {
   const recover = (id: string, body: unknown = { since: agoMs(60_000) }, key?: string) =>
     merchant.post(`${webhooks.path(id)}/recover`, body as object, key);
 
-  it('202: delivers what was exhausted and what happened while the endpoint was disabled', async () => {
+  it('202: sends exhausted deliveries again, and events missed while the endpoint was disabled', async () => {
     receiver.respondWith(404, 200);
     const id = await webhooks.register(receiver.url);
     await webhooks.publish();

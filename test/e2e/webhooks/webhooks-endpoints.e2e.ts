@@ -102,7 +102,7 @@ describe('POST webhook_endpoints', () => {
     expect(Object.keys(response.json().errors)).toEqual([field]);
   });
 
-  it('counts the code points of a description', async () => {
+  it('accepts a description of 255 code points and refuses one of 256', async () => {
     expect((await register({ url: 'https://8.8.8.8/', description: '😀'.repeat(255) })).status).toBe(201);
     expect((await register({ url: 'https://8.8.8.8/', description: '😀'.repeat(256) })).status).toBe(422);
   });
@@ -153,7 +153,7 @@ describe('PATCH webhook_endpoints/{id}', () => {
     expect((await merchant.get(`${PATH}/${id}`)).json()).toEqual({ webhook_endpoint });
   });
 
-  it('200: changes nothing if it is empty', async () => {
+  it('200: changes nothing if the body is empty', async () => {
     const before = withoutSecret(await registered());
     const response = await patch(before.id, {});
     expect(response.status).toBe(200);
@@ -162,7 +162,7 @@ describe('PATCH webhook_endpoints/{id}', () => {
     expect([bare.status, bare.json()]).toEqual([200, { webhook_endpoint: before }]);
   });
 
-  it('200: clears the description with null, and requests all event types again with null', async () => {
+  it('200: with null, clears the description and subscribes to all event types again', async () => {
     const { id } = await registered({
       url: 'https://8.8.8.8/',
       description: 'old',

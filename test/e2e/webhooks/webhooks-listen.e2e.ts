@@ -58,7 +58,7 @@ describe('npm run webhooks:listen', () => {
     expect(await endpoints()).toEqual([]);
   });
 
-  it('prints for people, without colour if there is no terminal, and says why it refuses', async () => {
+  it('prints text without colours if there is no terminal, with the reason of each refusal', async () => {
     const listener = listen('--test');
     const url = await listener.ready();
     await listener.says('"message": "This is a test delivery."');
@@ -84,7 +84,7 @@ describe('npm run webhooks:listen', () => {
     expect(listener.text).toContain('\\u009b31m\\u202e');
   });
 
-  it('passes deliveries on byte for byte and responds as the application does', async () => {
+  it('forwards deliveries byte for byte and responds as the application does', async () => {
     const application = await TestReceiver.start();
     application.respondWith(500, 200);
     const listener = listen('--json', '--forward', `${application.url}/hooks`);
@@ -106,7 +106,7 @@ describe('npm run webhooks:listen', () => {
     expect((await listener.printed(3))[2]).toMatchObject({ status: 502, error: 'ECONNREFUSED' });
   });
 
-  it('responds with another status and later on request', async () => {
+  it('responds with the status and the delay of its options', async () => {
     const listener = listen('--json', '--status', '429', '--retry-after', '0', '--delay', '300');
     await listener.ready();
     const began = performance.now();
@@ -118,7 +118,7 @@ describe('npm run webhooks:listen', () => {
     expect(performance.now() - began).toBeGreaterThan(290);
   });
 
-  it('registers for some event types and prints no others', async () => {
+  it('registers only the event types of --types and prints no others', async () => {
     const listener = listen('--json', '--types', 'payout.failed,payout.received');
     await listener.ready();
     const [endpoint] = await endpoints();
@@ -130,7 +130,7 @@ describe('npm run webhooks:listen', () => {
     expect(listener.output).toBe('');
   });
 
-  it('removes what a killed listener left behind, and nothing of a running one', async () => {
+  it('deletes the endpoint of a killed listener, but not that of a running listener', async () => {
     const living = listen();
     await living.ready();
     const [kept] = await endpoints();
@@ -144,7 +144,7 @@ describe('npm run webhooks:listen', () => {
     expect((await endpoints()).map((each) => each.url)).toEqual([kept!.url, url]);
   });
 
-  it('says what to do if there are ten endpoints', async () => {
+  it('explains what to do if the merchant has ten endpoints already', async () => {
     const client = app.secondMerchant;
     const { apiKey, privateKey } = client.credentials;
     const keys = ['--url', app.url, '--api-key', apiKey, '--private-key', privateKey];
@@ -164,7 +164,7 @@ describe('npm run webhooks:listen', () => {
     expect((await endpoints(client)).map(({ id }) => id)).not.toContain(first!.id);
   });
 
-  it('says that a sender stopped waiting, and does not wait itself when it is to end', async () => {
+  it('prints that a sender hung up, and ends on SIGINT even while a response is delayed', async () => {
     const secret = newSecret();
     const listener = listen('--secret', secret, '--delay', '60000');
     const url = await listener.ready();
@@ -182,7 +182,7 @@ describe('npm run webhooks:listen', () => {
     expect(await waiting).toBeNull();
   });
 
-  it('only verifies with --secret, by whichever of several secrets matches', async () => {
+  it('registers no endpoint with --secret, and verifies with any of several secrets', async () => {
     const secrets = [newSecret(), newSecret()];
     const nowhere = new Listener(specFolder('no-sandbox'), [
       '--json',
@@ -215,7 +215,7 @@ describe('npm run webhooks:listen', () => {
     expect(await endpoints()).toEqual([]);
   });
 
-  it('says that no sandbox is running, and prints its usage', async () => {
+  it('prints that no sandbox is running, and prints its usage for --help', async () => {
     const lost = new Listener(specFolder('no-sandbox'), []);
     expect(await lost.ended).toBe(69);
     expect(lost.output).toContain('No sandbox is running');

@@ -55,7 +55,7 @@ function verifies(secret: string, { headers, body }: Received): boolean {
 }
 
 describe('POST webhook_endpoints/{id}/rotate_secret', () => {
-  it('200: returns a new secret this once', async () => {
+  it('200: returns a new secret, which no later response contains', async () => {
     const before = await registered();
     const response = await rotate(before.id);
     expect(response.status).toBe(200);
@@ -90,7 +90,7 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
     expect(snapshot!.hours).toBeCloseTo(24, 1);
   });
 
-  it('409: refuses a fifth concurrent rotation while four former secrets are valid; 200 with overlap_seconds 0', async () => {
+  it('409: refuses a fifth rotation while four secrets overlap. 200: accepts one with overlap_seconds 0', async () => {
     const { id } = await registered();
     const responses = await Promise.all(Array.from({ length: 6 }, () => rotate(id)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 409, 409]);

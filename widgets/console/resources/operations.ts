@@ -8,7 +8,7 @@ import { OPERATION_FIELDS } from '../resource.js';
 
 const PLURALS: Readonly<Record<string, string>> = { delivery: 'deliveries' };
 
-/** The list that contains objects of a kind, such as `payouts` for `payout`. */
+/** Returns the name of the list of a kind, such as `payouts` for `payout`. */
 function pluralOf(kind: string): string {
   return PLURALS[kind] ?? `${kind}s`;
 }
@@ -25,14 +25,14 @@ const WITH_PAGES = [
   'request',
 ];
 
-/** The page of an object that the API names by kind and id. Null if the kind has no page. */
+/** Returns the page of an object by its kind and id; null if the kind has no page. */
 export function pageOfKind(kind: string, id: string): string | null {
   if (id === '') return null;
   if (kind === 'webhook_endpoint') return `/deliveries?endpoint_id=${encodeURIComponent(id)}`;
   return WITH_PAGES.includes(kind) ? pageOf(pluralOf(kind), id) : null;
 }
 
-/** Checks that the person may decide. A request needs a second person; its requester may only withdraw it. */
+/** Returns a check that the person may decide on a row: as its requester (`own`), or as another person. */
 const decides =
   (status: string, whose: 'own' | 'of another') =>
   (row: Row, { me, mayDecide }: Decider): boolean =>

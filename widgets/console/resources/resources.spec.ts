@@ -51,7 +51,7 @@ describe('the decisions on an operation', () => {
     expect(labels('executed', 'grace')).toEqual([]);
   });
 
-  it('are offered to operators who may decide on operations of that name', () => {
+  it('are offered only to operators who may decide on operations of that name', () => {
     for (const status of ['pending_approval', 'unconfirmed'])
       for (const me of ['ada', 'grace']) expect(labels(status, me, 'users.erase')).toEqual([]);
   });
@@ -67,12 +67,12 @@ describe('resending a delivery', () => {
   const [resend] = deliveries.actions!;
   const isOffered = (row: object): boolean => resend!.when!({ type: 'payout.received', ...row }, ada);
 
-  it.each(['pending', 'succeeded', 'exhausted', 'dropped'])('is offered while it is %s', (status) => {
+  it.each(['pending', 'succeeded', 'exhausted', 'dropped'])('is offered while the status is %s', (status) => {
     for (const endpoint of [{ status: 'enabled' }, undefined])
       expect(isOffered({ status, endpoint })).toBe(true);
   });
 
-  it('is offered only for an enabled endpoint, or for a test, and never for a deleted one', () => {
+  it('is not offered for a disabled endpoint, except for a test, nor for a deleted endpoint', () => {
     const endpoint = { status: 'disabled' };
     expect(isOffered({ endpoint })).toBe(false);
     expect(isOffered({ endpoint, type: 'webhook_endpoint.test' })).toBe(true);
@@ -81,7 +81,7 @@ describe('resending a delivery', () => {
 });
 
 it.each(['merchants', 'users', 'credentials', 'operators', 'orders'])(
-  'each write to %s sends the revision that its dialog displays',
+  'each write to %s requires the revision that its dialog displays',
   (name) => {
     const { actions } = RESOURCES.find((resource) => resource.name === name)!;
     expect(actions!.map(({ label, revision }) => [label, revision])).toEqual(

@@ -41,7 +41,7 @@ export const PROOF: Further = {
   ],
 };
 
-/** The columns of orders before the one that names the owner. */
+/** The columns of orders before the column of the owner. */
 export const ORDER_FIELDS: readonly Field[] = [
   ID,
   { label: 'Pair', of: 'pair_id' },

@@ -29,7 +29,7 @@ export function endpointStatus(row: Row): string {
   return row['status'] === 'enabled' && isFailing(row) ? 'failing' : textAt(row, 'status');
 }
 
-/** The endpoint of a delivery, in its row as `endpoint`. Null after its deletion, absent if it was not read. */
+/** Joins the endpoint of a delivery as `endpoint`, which is null after a deletion and absent if not read. */
 export const joinEndpoint = (
   scope: string,
   from: NonNullable<Resource['joins']>['from'],
@@ -40,7 +40,7 @@ export function isForDisabled({ endpoint, type }: Row): boolean {
   return isRow(endpoint) && endpoint['status'] === 'disabled' && type !== 'webhook_endpoint.test';
 }
 
-/** True where the API sends a delivery again. */
+/** Checks that the API would send the delivery again. */
 export const canResend = (row: Row): boolean => row['endpoint'] !== null && !isForDisabled(row);
 
 /** The columns of deliveries. */
@@ -57,7 +57,7 @@ export const DELIVERY_MORE: readonly Field[] = [
   CREATED,
 ];
 
-/** `more`: the columns that follow the type. */
+/** The filters of deliveries. `more` has the filters that follow the type. */
 export const deliveryFilters = (...more: readonly Filter[]): readonly Filter[] => [
   { name: 'status', label: 'Status', options: ['pending', 'succeeded', 'exhausted', 'dropped'] },
   { name: 'type', label: 'Type' },
@@ -67,7 +67,7 @@ export const deliveryFilters = (...more: readonly Filter[]): readonly Filter[] =
   { name: 'to', label: 'Created to', type: 'date' },
 ];
 
-/** `whose`: the columns that follow the type, with the endpoint. */
+/** The details of a delivery. `whose` has the fields that follow the type, with the endpoint. */
 export const deliveryDetails = (...whose: readonly Field[]): readonly Field[] => [
   { label: 'webhook-id', of: 'id', as: 'id' },
   { label: 'Type', of: 'type' },
@@ -85,8 +85,8 @@ export const deliveryDetails = (...whose: readonly Field[]): readonly Field[] =>
 ];
 
 /**
- * Describes the state of a delivery. `remedy` has the reader's next step for a failing delivery, an exhausted one, and
- * one whose endpoint is disabled.
+ * Describes the state of a delivery. `remedy` has the reader's next step for a failing delivery, an exhausted
+ * one, and one whose endpoint is disabled.
  */
 export function deliveryGuidance(
   row: Row,
@@ -155,7 +155,7 @@ export const ATTEMPTS: Related = {
   ],
 };
 
-/** A row of the log of requests. */
+/** The columns of the request log. */
 export const REQUEST_FIELDS: readonly Field[] = [
   { label: 'At', of: 'at', as: 'time' },
   { label: 'Method', of: 'method' },
@@ -165,7 +165,7 @@ export const REQUEST_FIELDS: readonly Field[] = [
   { label: 'Refusal', of: 'refusal' },
 ];
 
-/** `whose`: the columns that follow the duration. */
+/** The details of a request. `whose` has the fields that follow the duration. */
 export const requestDetails = (...whose: readonly Field[]): readonly Field[] => [
   { label: 'Request id', of: 'request_id', as: 'id' },
   { label: 'At', of: 'at', as: 'time' },
@@ -182,7 +182,7 @@ export const REQUEST_FILTERS: readonly Filter[] = [
   { name: 'path', label: 'Path begins with' },
   { name: 'request_id', label: 'Request id' },
 ];
-/** The API has no route for a single row. */
+/** Reads a request from the list, because the API has no route for a single one. */
 export const readRequest = (id: string) => ({
   path: '/requests',
   query: { request_id: id },

@@ -1,6 +1,6 @@
 import { listOf, type Resource } from '../../kit/resource.js';
 
-/** The scope of what every session may read. */
+/** The scope of resources that every session may read. */
 export const ANYONE = '';
 
 export const events: Resource = {

@@ -10,7 +10,7 @@ export const keys: Resource = {
   scope: 'keys:read',
   heading: 'name',
   status: 'status',
-  // There is no read of one.
+  // The API has no route for a single key.
   read: () => ({ path: '/keys', query: { page_size: '1000' } }),
   lead: 'Keys of kind payouts sign calls of the merchant API, keys of kind exchange calls of the exchange API. Your account manager issues keys of kind exchange.',
   empty: 'Create the first key to call the API.',

@@ -28,7 +28,7 @@ import {
 } from '../../kit/resource.js';
 import type { Action } from '../../kit/write.js';
 
-/** A list without pages: it has no parameters. */
+/** The query of a list without pages, which has no parameters. */
 export const WHOLE = { page_size: '' };
 
 const MORE: readonly Field[] = [
@@ -37,7 +37,7 @@ const MORE: readonly Field[] = [
 ];
 const isEnabled = ({ status }: Row): boolean => status === 'enabled';
 
-/** `of`: the member of a row that has the id of the endpoint. */
+/** The action that enables an endpoint. `of` is the member of a row with the id of the endpoint. */
 const enabling = (label: string, of: string, when: (row: Row) => boolean): Action => ({
   label,
   method: 'PATCH',

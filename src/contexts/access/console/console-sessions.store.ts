@@ -149,7 +149,7 @@ export class LoginSecrets {
     @Inject(httpConfig.KEY) private readonly http: HttpConfig,
   ) {}
 
-  /** Ends the person's former links and sessions: a device may be lost. Logs contain no URL fragment. */
+  /** Returns a login link. Ends former links and sessions: a device may be lost. Logs lack URL fragments. */
   async issueLink(operatorId: string): Promise<string> {
     const token = newToken();
     const unused = "delete from access.login_secrets where operator_id = $1 and purpose = 'link'";
@@ -159,7 +159,7 @@ export class LoginSecrets {
     return `${consoleUrl(this.http)}/enrol#${token}`;
   }
 
-  /** Deletes expired secrets too. A null `operatorId` allows any operator. */
+  /** Stores the hash of a secret and deletes expired ones. A null `operatorId` allows any operator. */
   async insert(purpose: LoginPurpose, secret: string, operatorId: string | null, seconds: number) {
     const hash = this.hashSecret(purpose, secret);
     const expires_at = new Date((await databaseNow(this.database)).getTime() + seconds * 1000);

@@ -108,7 +108,7 @@ export class ConsoleController {
     return this.passkeys.enrolOptions(person, this.site.findOrigin(request));
   }
 
-  /** Uses up the link only once the passkey is verified. A link also signs the person in. */
+  /** Uses up the link only after the passkey was verified. A link also signs the person in. */
   @Post('enrol')
   @HttpCode(204)
   async enrol(

@@ -17,20 +17,20 @@ async function signedIn(role: Role, displayed: Role) {
   return { world, person, roleNow };
 }
 
-describe('a login that changes its operator', () => {
-  it('applies a lower role from the groups, even if the read model already displays it', async () => {
+describe('a login that updates the operator', () => {
+  it('applies a lower role from the groups, even if the read model already has that role', async () => {
     const { world, person, roleNow } = await signedIn('administrator', 'viewer');
     expect(await world.people.lowerRole(person, 'viewer', '192.0.2.1')).toBe(true);
     expect(await roleNow()).toBe('viewer');
   });
 
-  it('never raises the role, even if a late read model displays a still higher one', async () => {
+  it('never raises the role, even if an outdated read model has a higher role', async () => {
     const { world, person, roleNow } = await signedIn('viewer', 'administrator');
     expect(await world.people.lowerRole(person, 'compliance', '192.0.2.1')).toBe(false);
     expect(await roleNow()).toBe('viewer');
   });
 
-  it('adds a passkey for any role', async () => {
+  it('adds a passkey even for a viewer', async () => {
     const { world, person } = await signedIn('viewer', 'viewer');
     const passkey = { credential_id: 'c', public_key: 'p', counter: 0, transports: [] };
     const by = { reason: 'enrolled in a session', address: '192.0.2.1', sessionId: 's1' };

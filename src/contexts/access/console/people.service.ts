@@ -20,7 +20,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isDatabaseUnavailable } from '../../../platform/postgres/unavailable.js';
 import { LoginSecrets, type LoginPurpose } from './console-sessions.store.js';
 
-/** The origin of an operation at a login; `sessionId` is null unless a session requests it. */
+/** The reason and origin of an operation at a login; `sessionId` is null if no session requests it. */
 type Origin = Pick<Requester, 'address' | 'sessionId'> & { readonly reason: string };
 
 /** The scopes with which a person changes their own account at a login, independent of the role. */
@@ -127,7 +127,7 @@ export class Passkeys {
     });
   }
 
-  /** Throws `forbidden` for an unknown passkey or an inactive operator, and `bad_request` otherwise. */
+  /** Returns the operator. Throws `forbidden` (unknown passkey or inactive operator) or `bad_request`. */
   async login(response: object, origin: string): Promise<Operator> {
     const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
     const operatorId = Buffer.from(String(signed?.userHandle ?? ''), 'base64url').toString();
@@ -163,7 +163,7 @@ export class Passkeys {
     return new Uint8Array(challenge);
   }
 
-  /** Consumes the challenge during the check. Throws `bad_request` for the challenge of another person. */
+  /** Returns the expected values. The check consumes a challenge and throws `bad_request` for a wrong one. */
   private expected(purpose: LoginPurpose, operatorId: string | null, origin: string) {
     return {
       expectedChallenge: async (challenge: string) => {

@@ -20,7 +20,7 @@ describe('an allow list', () => {
   });
 });
 
-describe('the list of origins that may show a page', () => {
+describe('the list of origins that may embed a page', () => {
   it.each([
     [['https://shop.example'], ['https://shop.example']],
     [['HTTPS://Shop.Example:443/', 'https://shop.example'], ['https://shop.example']],
@@ -56,7 +56,7 @@ describe('the list of origins that may show a page', () => {
     'https://shop.example:99999',
     '',
   ];
-  it.each([...REFUSED, 'http://localhost.evil.example', 'http://10.0.0.1'])('cannot be %j', (text) => {
+  it.each([...REFUSED, 'http://localhost.evil.example', 'http://10.0.0.1'])('refuses %j', (text) => {
     for (const mode of ['sandbox', 'production'] as const)
       expect(() => canonicalOrigins([text], mode)).toThrow('is not an origin such as');
   });
@@ -104,7 +104,7 @@ describe('the allowed callback address of a page', () => {
     expect(() => canonicalCallbacks([text])).toThrow(expect.objectContaining({ code: 'validation_failed' }));
   });
 
-  it('cannot use a scheme that runs code, such as javascript', () => {
+  it('leads to an app only with the scheme of an app, not with javascript: or https:', () => {
     expect(['shopapp:', 'javascript:', 'https:'].map(leadsToApp)).toEqual([true, false, false]);
   });
 });

@@ -28,7 +28,7 @@ export function areWithin(cidrs: readonly string[], outer: readonly string[]): b
 }
 
 const MAX_ENTRIES = 20;
-/** A URL of scheme, host and port only. A Content-Security-Policy would ignore or misread other parts. */
+/** A URL with only a scheme, host and port. A Content-Security-Policy would ignore or misread other parts. */
 const BARE = /^[a-z]+:\/\/[^/?#\\@\s]+\/?$/i;
 /** The ASCII host names. Browsers match no others in a Content-Security-Policy. */
 const NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
@@ -54,7 +54,7 @@ export function leadsToApp(protocol: string): boolean {
   return isScheme && !NO_APPS.has(protocol.slice(0, -1)) && !OF_WINDOWS.test(protocol);
 }
 
-/** Accepts https, and in the sandbox loopback over http. Throws `validation_failed` on `origins`. */
+/** Returns https origins, in the sandbox also http on loopback. Throws `validation_failed` on `origins`. */
 export function canonicalOrigins(texts: readonly string[], mode: 'sandbox' | 'production'): string[] {
   return listOf('origins', texts, (text) => {
     const origin = httpsOrigin(text) ?? (mode === 'sandbox' ? loopbackOrigin(text) : null);
@@ -67,7 +67,7 @@ export function canonicalOrigins(texts: readonly string[], mode: 'sandbox' | 'pr
   });
 }
 
-/** Accepts https origins, and app schemes with their colon. Throws `validation_failed` on `callbacks`. */
+/** Returns https origins and app schemes with their colon. Throws `validation_failed` on `callbacks`. */
 export function canonicalCallbacks(texts: readonly string[]): string[] {
   return listOf('callbacks', texts, (text) => {
     const scheme = text.toLowerCase();

@@ -41,7 +41,7 @@ function directoryOf(results: readonly (ApiCaller | null | Error)[], queryMs = 0
 }
 
 describe('the credential directory', () => {
-  it('queries the database once for 50 concurrent requests, and again only when the entry is stale', async () => {
+  it('queries the database once for 50 concurrent requests, and not again while the entry is fresh', async () => {
     const { directory, query } = directoryOf([credentials()]);
     const found = await Promise.all(Array.from({ length: 50 }, () => directory.find(ID)));
     expect(found.every((each) => each?.merchantId === ID)).toBe(true);
@@ -87,7 +87,7 @@ describe('the credential directory', () => {
     expect(await gone.directory.find(ID)).toBeNull();
   });
 
-  it('does not use the result of a query that started more than 2 seconds ago', async () => {
+  it('starts a new query if the running query is more than 2 seconds old', async () => {
     const results: ((found: ApiCaller) => void)[] = [];
     const directory = directoryOver(() => new Promise((resolve) => results.push(resolve)));
     const before = directory.find(ID);

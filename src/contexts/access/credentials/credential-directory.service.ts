@@ -27,7 +27,7 @@ export interface ExchangeCaller {
 export interface ExchangeKey extends ExchangeCaller {
   /** The networks that may use the key; an empty list allows any address. */
   readonly cidrs: readonly string[];
-  /** The only addresses that its orders may pay out to; an empty list allows any. */
+  /** The only addresses that orders of the key may pay out to; an empty list allows any. */
   readonly withdrawAddresses: readonly string[];
   readonly page: PayPageSettings;
 }
@@ -56,7 +56,7 @@ const MAX_KNOWN = 10_000;
 /** The maximum number of unknown keys. Their separate cache keeps a flood from evicting known keys. */
 const MAX_UNKNOWN = 10_000;
 
-/** The options of expiry. Resolution 0 reads the clock each time, because a stalled process delays timers. */
+/** The expiry of entries. Resolution 0 reads the clock each time, because a stalled process delays timers. */
 const FRESHNESS = { ttl: FRESH_MS, ttlResolution: 0 };
 
 interface PendingLoad<Entry> {
@@ -104,7 +104,7 @@ class CachedDirectory<Entry extends object> {
     return started.found;
   }
 
-  /** Counts the age of an entry from the start of its query, because the data may change during the query. */
+  /** Queries and caches an entry. The age counts from the start of the query: data may change meanwhile. */
   private async load(id: string, start: number): Promise<Entry | null> {
     const found = await this.query(id);
     if (found === null) {
@@ -118,7 +118,7 @@ class CachedDirectory<Entry extends object> {
   }
 }
 
-/** Caches callers. Rows only find the owner, because they can be forged; events determine the rights. */
+/** Finds and caches callers. Rows can be forged and only locate the owner; events determine the rights. */
 @Injectable()
 export class CredentialDirectory extends OperatorDirectory {
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);

@@ -25,12 +25,12 @@ describe('the logo of a pay page', () => {
     ['empty', toLogo(Buffer.alloc(0))],
     ['more than 16 KiB', toLogo(large(PNG))],
     ['another RIFF file', toLogo(Buffer.from('RIFF\0\0\0\0WAVErest', 'latin1'))],
-    ['WEBP without RIFF', toLogo(Buffer.from('XIFF\0\0\0\0WEBPrest', 'latin1'))],
-    ['of another type than its bytes', `data:image/webp;base64,${PNG.toString('base64')}`],
-    ['an SVG by its name', `data:image/svg+xml;base64,${Buffer.from('<svg/>').toString('base64')}`],
-    ['from elsewhere', 'https://example.com/logo.png'],
-    ['a URL with more behind it', `${toLogo(PNG)} "`],
-    ['a URL with more before it', ` ${toLogo(PNG)}`],
+    ['a WebP without its RIFF header', toLogo(Buffer.from('XIFF\0\0\0\0WEBPrest', 'latin1'))],
+    ['declared as another type than its bytes', `data:image/webp;base64,${PNG.toString('base64')}`],
+    ['an SVG by its media type', `data:image/svg+xml;base64,${Buffer.from('<svg/>').toString('base64')}`],
+    ['a URL of another site', 'https://example.com/logo.png'],
+    ['a data URL with other text after it', `${toLogo(PNG)} "`],
+    ['a data URL with other text before it', ` ${toLogo(PNG)}`],
   ])('is refused when it is %s', (_what, logo) => {
     expect(() => checkPage({ ...NO_PAGE_SETTINGS, logo })).toThrow(WRONG_LOGO);
   });
@@ -47,7 +47,7 @@ describe('the links of a pay page', () => {
   });
 
   it.each([`${longest}a`, 'http://example.com', 'javascript:alert(1)', 'example.com', ''])(
-    'are refused for: %s',
+    'cannot be "%s"',
     (url) => {
       const words = ['must be a URL that begins with https:// and has at most 2048 characters'];
       for (const name of ['help_url', 'terms_url'])

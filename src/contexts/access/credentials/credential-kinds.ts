@@ -10,11 +10,11 @@ export type MemoSigning = (typeof MEMO_SIGNING)[number];
 export interface Terms {
   readonly name: string | null;
   readonly scopes: readonly string[];
-  /** The merchants that it may access; null means all. */
+  /** The merchants that the credential may access; null means all. */
   readonly merchants: readonly string[] | null;
-  /** The networks that may use it; an empty list allows any address. */
+  /** The networks that may use the credential; an empty list allows any address. */
   readonly addresses: readonly string[];
-  /** The only addresses that its orders may pay out to; an empty list allows any. */
+  /** The only addresses that orders of the key may pay out to; an empty list allows any. */
   readonly withdraw_addresses: readonly string[] | null;
   readonly demands_signing: boolean | null;
   readonly memo_signing: MemoSigning | null;
@@ -27,7 +27,7 @@ type KindTerms = Omit<Terms, 'name' | 'expires_at'>;
 interface KindRule {
   /** The kind of owner. An operator's credential needs the approval of another person. */
   readonly owner: 'merchant' | 'operator';
-  /** The plural noun for its secrets in error messages. */
+  /** The plural noun for secrets of this kind in error messages. */
   readonly nouns: string;
   /** The prefix of signing secrets. Null for a bearer token, which is stored only as a hash. */
   readonly prefix: string | null;
@@ -35,9 +35,9 @@ interface KindRule {
   readonly members: readonly string[];
   /** True if revoking the last valid secret ends the key. */
   readonly endsWithLast: boolean;
-  /** Returns the id of its key; `former` is the key of the replaced credential, if any. */
+  /** Returns the key id of a credential; `former` is the key id of the replaced credential, or null. */
   readonly deriveKeyId: (credentialId: string, ownerId: string, former: string | null) => string;
-  /** Validates the terms. Throws `validation_failed` on a member. */
+  /** Returns the validated terms. Throws `validation_failed` on an invalid member. */
   readonly readTerms: (given: KindTerms, ownerId: string) => KindTerms;
 }
 
@@ -131,7 +131,7 @@ export function toLogo(bytes: Buffer): string {
   return `data:image/${readType(bytes)};base64,${bytes.toString('base64')}`;
 }
 
-/** Throws `validation_failed` for an invalid link or logo. Other image formats can contain scripts. */
+/** Throws `validation_failed` for an invalid link or logo. Formats other than PNG and WebP can run code. */
 export function checkPage({ logo, help_url, terms_url }: PayPageSettings): void {
   for (const [name, url] of Object.entries({ help_url, terms_url }))
     if (url !== null && !isWebLink(url))

@@ -24,7 +24,7 @@ describe.each([
     return { kind, owner_id: 'o1', credential_id: id, sealed_secret, secret: secret! };
   };
 
-  it('can be opened only with their own owner and id, even after they were opened once', async () => {
+  it('can be opened only with their own kind, owner and id, even after they were opened once', async () => {
     const { secret, ...kept } = await obtained('c1');
     expect(secret).toMatch(form);
     expect(kept.sealed_secret).not.toContain(secret.slice(4));
@@ -57,13 +57,13 @@ describe('secrets that are generated for a credential id', () => {
     return { secret: (await secrets.issued(id)).secret!, secret_hash };
   };
 
-  it('are random and cannot be derived from a key or the id', async () => {
+  it('are random, even for the same kind, id and hash key', async () => {
     const [one, other] = [of('sandbox'), of('sandbox')];
     for (const kind of CREDENTIAL_KINDS)
       expect((await obtain(one, kind, kind)).secret).not.toBe((await obtain(other, kind, kind)).secret);
   });
 
-  it('are valid in one mode for admin keys, and only their hash is stored', async () => {
+  it('are valid in only one mode if they are admin keys, and are then stored only as a hash', async () => {
     const [sandbox, production] = [of('sandbox'), of('production')];
     const { secret, secret_hash } = await obtain(sandbox, 'admin', 'id');
     expect(secret).toMatch(/^dsb_test_admin_[0-9A-Za-z]{49}$/);

@@ -32,7 +32,7 @@ export class CredentialSecrets {
     this.mode = config.mode === 'production' ? 'live' : 'test';
   }
 
-  /** Returns the same random secret to retries within a day. Throws `invalid_transition` to later ones. */
+  /** Returns a random secret, the same for a day's retries. Throws `invalid_transition` for later ones. */
   async obtain(kind: CredentialKind, ownerId: string, id: string): Promise<CredentialSecret> {
     const { prefix } = KIND_RULES[kind];
     // The HMAC key is the UTF-8 bytes of this text (contract.md 2.2, 21.3).

@@ -80,7 +80,7 @@ const CREDENTIAL = {
   streams: (_: string, owner: CredentialOwner) => credentialStreams(owner),
 } as const;
 
-/** A command that the portal also executes, without an operation. Its `cause` then identifies the person. */
+/** A command that the portal also executes, without an operation. Then `cause` identifies the person. */
 abstract class CredentialCommand<P extends object, R extends object | void = void> extends OperatorCommand<
   P,
   R
@@ -91,7 +91,7 @@ abstract class CredentialCommand<P extends object, R extends object | void = voi
 type By = Pick<Requester, 'operatorId' | 'credentialId'>;
 type OwnTerms = Pick<Credential, 'credential_id' | 'merchants' | 'addresses' | 'expires_at'>;
 
-/** Throws `forbidden` for another person's key, and for terms that exceed those of the key in use. */
+/** Throws `forbidden` for another person's key, or for terms that exceed those of the requesting key. */
 async function requireOwnKey(
   { operatorId, credentialId }: By,
   ownerId: string | null,
@@ -114,7 +114,7 @@ async function requireOwnKey(
   throw new DomainError('forbidden', `The key would exceed the ${exceeded} of the key that requests it`);
 }
 
-/** Throws `not_found`, `forbidden`, `validation_failed`, or `invalid_transition` if two secrets are valid. */
+/** Issues a credential. Throws `not_found`, `forbidden`, or `invalid_transition` if two secrets are valid. */
 @Operation<IssueParameters>({
   ...CREDENTIAL,
   name: 'credentials.issue',
@@ -197,7 +197,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
   }
 }
 
-/** Throws `not_found`, or `invalid_transition` if it is inactive or its key has two valid secrets. */
+/** Replaces a key. Throws `not_found`, or `invalid_transition` if it is inactive or has two valid secrets. */
 @Operation({ ...CREDENTIAL, name: 'credentials.roll' })
 export class RollCredential extends OperatorCommand<
   CredentialSubject & { readonly overlap_seconds: number },
@@ -211,7 +211,7 @@ export class RollCredentialHandler implements OperationHandler<RollCredential> {
     private readonly secrets: CredentialSecrets,
   ) {}
 
-  /** Reads the owner's events, because a row of the read model may be forged. */
+  /** Checks by events that the caller owns the key, because a row of the read model may be forged. */
   async own(command: RollCredential, by: By): Promise<boolean> {
     const { state, found } = await this.find(command);
     if (found !== undefined)
@@ -246,7 +246,7 @@ function nextId({ operation }: RollCredential): string {
   return deriveId(operation!.id, 'credential');
 }
 
-/** Throws `not_found`, or `invalid_transition` if the credential is revoked already. */
+/** Revokes a credential. Throws `not_found`, or `invalid_transition` if it is revoked already. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke' })
 export class RevokeCredential extends CredentialCommand<CredentialOwner> {}
 
@@ -256,13 +256,13 @@ export class RevokeLeakedCredential extends CredentialCommand<CredentialOwner & 
 
 const KEY = { ...CREDENTIAL, subject: 'exchange_key' } as const;
 
-/** Throws `not_found`, `invalid_transition` or `validation_failed`. Empty `addresses` allow any address. */
+/** Sets the networks of a key; an empty list allows any. Throws `not_found` or `invalid_transition`. */
 @Operation({ ...KEY, name: 'credentials.restrict' })
 export class RestrictKey extends OperatorCommand<
   CredentialOwner & { readonly addresses: readonly string[] }
 > {}
 
-/** Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
+/** Sets a key's pay page. Throws `not_found`, `validation_failed`, or `invalid_transition` if revoked. */
 @Operation({ ...KEY, name: 'credentials.set_page' })
 export class SetKeyPage extends OperatorCommand<CredentialOwner & { readonly page: PayPageSettings }> {}
 

@@ -48,7 +48,7 @@ import { SECRET_DISPLAYED_MS } from './credentials.js';
 
 const CREDENTIAL = 'Credential';
 
-/** The keys of merchants, of the exchange and of operators (admin-api.md 3). */
+/** The credentials of merchants, exchange keys and operators in the admin API (admin-api.md 3). */
 @ApiTags('Admin: credentials')
 @AdminController('credentials')
 export class AdminCredentialsController {
@@ -224,7 +224,7 @@ function toSubject({ kind, merchant_id, operator_id, api_key }: AdminCredential)
   return { kind, merchant_id, operator_id, api_key };
 }
 
-/** The members that only some kinds have. */
+/** The request members that only some kinds of credentials have. */
 const MEMBERS = new Set<string>(Object.values(KIND_RULES).flatMap(({ members }) => [...members]));
 
 function requireMembers(body: NewCredentialBody): void {

@@ -117,7 +117,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
   const [s1, s2] = [issued('s1'), issued('s2')];
   const both = [s1, rolled('s1', 's2', LATER), s2];
 
-  it('is issued once, with a name and an optional expiry in the future', () => {
+  it('is issued once, and is refused with an invalid name or an expiry in the past', () => {
     decides([], issue('s1'), [s1]);
     decides([s1], issue('s1'), []);
     decides([s1, revoked('s1')], issue('s1'), []);
@@ -132,7 +132,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
     });
   });
 
-  it('is replaced by a credential with the same terms, and stops at its own expiry if that comes first', () => {
+  it('is replaced by a credential with the same terms and ends after the overlap or at its earlier expiry', () => {
     const expires_at = '2026-01-02T04:00:00.000Z';
     const [old, next] = [issued('s1', { expires_at }), issued('s2', { expires_at })];
     decides([old], roll('s1', 's2', 60), [rolled('s1', 's2', '2026-01-02T03:05:05.000Z'), next]);
@@ -162,7 +162,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
     decides([s1], revoke('s9'), 'not_found');
   });
 
-  it('is active from the start, unless it is pending', () => {
+  it('is active at once, or after its activation if it was issued as pending', () => {
     const pending = issued('s1', { is_pending: true });
     decides([], issueOf(kind, 's1', {}, true), [pending]);
     decides([s1], activate(), []);
@@ -180,7 +180,7 @@ describe.each(['payouts', 'exchange'] as const)('an owner of credentials of kind
   const [s1, s2] = [issuedOf(kind, 's1'), issuedOf(kind, 's2')];
   const both = [s1, rolled('s1', 's2', LATER), s2];
 
-  it('has at most two that are valid', () => {
+  it('has at most two valid credentials at a time', () => {
     decides(both, roll('s2', 's3', 60), 'invalid_transition');
     decides([...both, revoked('s1')], roll('s2', 's3', 86_400), [
       rolled('s2', 's3', LATER),
@@ -266,7 +266,7 @@ describe('an exchange key', () => {
   });
 });
 
-it('an owner retains a bounded number of credentials: the newest revoked ones and a limited number of others', () => {
+it('an owner has at most 1,000 unrevoked credentials and retains the newest 1,000 revoked ones', () => {
   const { revoked } = eventsOf('payouts');
   const ids = Array.from({ length: MAX_KEPT + 1 }, (_, n) => `n${n}`);
   const expired = ids.map((id) => issuedOf('payouts', id, { expires_at: at }));
@@ -277,7 +277,7 @@ it('an owner retains a bounded number of credentials: the newest revoked ones an
   decides([...expired.slice(2)], issue, [issuedOf('payouts', 's1')]);
 });
 
-it('decisions on a snapshot of credentials are the same as on all events, at any point', () => {
+it('credentials folded from a snapshot at any point equal the credentials folded from all events', () => {
   const { rolled, revoked, activated } = eventsOf('admin');
   const events: CredentialEvent[] = [
     issuedOf('admin', 's1', { is_pending: true }),

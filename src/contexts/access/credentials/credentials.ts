@@ -18,7 +18,7 @@ import {
 } from './credential-kinds.js';
 import { historyRules } from '../../../kernel/history-rules.js';
 
-/** The time in which a repeat of the request returns the secret again (admin-api.md 3). */
+/** The time after an issue in which a repeated request still returns the secret (admin-api.md 3). */
 export const SECRET_DISPLAYED_MS = DAY_MS;
 
 export interface CredentialSecret {
@@ -30,7 +30,7 @@ export interface CredentialSecret {
 
 interface Owner {
   readonly owner_id: string;
-  /** The merchant, which is also the owner; null for an operator's credential. */
+  /** The merchant id, equal to `owner_id`; null for an operator's credential. */
   readonly merchant_id: string | null;
 }
 
@@ -52,10 +52,10 @@ export type CredentialIssued = DomainEvent<'credential.issued.v1', Issued>;
 export type CredentialEvent =
   | CredentialIssued
   | DomainEvent<'credential.activated.v1', OfOne>
-  /** The credential is replaced by another one and stays valid until `until`. */
+  /** The credential `replaced_by` replaces this one, which stays valid until `until`. */
   | DomainEvent<'credential.rolled.v1', OfOne & Members<'replaced_by' | 'until'>>
   | DomainEvent<'credential.revoked.v1', OfOne>
-  /** The canonical networks that may use the key; an empty list allows any address. */
+  /** The list `addresses` has the canonical networks that may use the key; an empty list allows any. */
   | DomainEvent<'credential.restricted.v1', OfKey & { readonly addresses: readonly string[] }>
   | DomainEvent<'credential.page_set.v1', OfKey & PayPageSettings>;
 
@@ -65,7 +65,7 @@ export interface Credential extends Omit<Issued, 'at'> {
   readonly replaced_by: string | null;
 }
 
-/** All keys of a merchant or an operator; the stream is `credentials-<owner_id>`. */
+/** All credentials of a merchant or an operator; the stream is `credentials-<owner_id>`. */
 export interface Credentials {
   readonly credentials: readonly Credential[];
   readonly revoked: readonly Members<'credential_id' | 'key_id'>[];
@@ -130,7 +130,7 @@ export const credentials: Aggregate<Credentials, CredentialEvent> = {
 
 /** The maximum number of valid secrets of a key: two during a rotation (contract.md 2.6, 21.7). */
 const MAX_VALID = 2;
-/** The limit per owner, also of remembered revocations, because an authentication reads all of them. */
+/** The maximum per owner of unrevoked credentials, and of revoked ids: each authentication reads all. */
 export const MAX_KEPT = 1000;
 const MAX_NAME_LENGTH = 255;
 
@@ -165,7 +165,7 @@ export function requireCredential(state: Credentials, id: string): Credential {
   return found;
 }
 
-/** Returns a key's unrevoked credentials. Throws `not_found`, or `invalid_transition` if there is none. */
+/** Returns a key's unrevoked credentials. Throws `not_found`, or `invalid_transition` if all are revoked. */
 function requireKey(state: Credentials, id: string): readonly [Credential, ...Credential[]] {
   const [first, ...others] = state.credentials.filter(({ key_id }) => key_id === id);
   if (first !== undefined) return [first, ...others];
@@ -179,7 +179,7 @@ interface IssueCommand extends Pick<Issued, 'owner_id' | 'kind' | 'is_pending' |
   readonly terms: Terms;
 }
 
-/** Returns no events for a repeat. A replacement inherits the key and terms of the replaced credential. */
+/** Issues a credential; a repeat has no effect. A replacement inherits key and terms of the replaced one. */
 export function issueCredential(command: IssueCommand, state: Credentials): CredentialIssued[] {
   const { owner_id, secret, is_pending, at } = command;
   const { credential_id, sealed_secret, secret_hash } = secret;
@@ -266,7 +266,7 @@ export function restrictKey(
   return [{ type: 'credential.restricted.v1', data: { ...pickOwner(first), key_id, addresses, at } }];
 }
 
-/** Throws `validation_failed` for a logo or a link that a page may not display. */
+/** Sets the pay page of a key. Throws `validation_failed` for a logo or link that a page may not display. */
 export function setPage(
   { key_id, page, at }: { key_id: string; page: PayPageSettings; at: string },
   state: Credentials,

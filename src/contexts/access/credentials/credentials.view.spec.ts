@@ -95,7 +95,7 @@ describe('the index of credentials', () => {
     ]);
   });
 
-  it('finds which of many ids are registered merchants in one query', async () => {
+  it('checks with one query which of several merchant ids are registered', async () => {
     const data = { merchant_id: ACME, name: 'Acme', registered_at: at };
     await apply([{ type: 'merchant.registered.v1', data }]);
     const query = jest.spyOn(db.database, 'query');
@@ -113,7 +113,7 @@ describe('the index of credentials', () => {
     ]);
   });
 
-  it('finds the owner of an exchange key or secret, and the key that a secret belongs to', async () => {
+  it('finds the owner of an exchange key or of a secret, and the exchange key of a credential', async () => {
     await apply(HISTORY);
     expect(await index.ownerOfKey(KEY)).toBe(ACME);
     expect(await index.ownerOfKey(ACME)).toBeNull();
@@ -123,7 +123,7 @@ describe('the index of credentials', () => {
     expect(await index.findExchangeKey(KEY)).toBe(KEY);
   });
 
-  it('counts the sealed secrets of a kind that are not revoked', async () => {
+  it('lists the sealed secrets of a kind, without the revoked ones', async () => {
     const sealed = async (kind: 'payouts' | 'exchange') =>
       (await db.database.query<{ sealed: string }>(sealedSecrets(kind))).map((each) => each.sealed);
     await apply(HISTORY);
@@ -131,7 +131,7 @@ describe('the index of credentials', () => {
     expect(await sealed('exchange')).toEqual([`sealed ${SECOND}`]);
   });
 
-  it('finds the next expiry of each kind among secrets without a replacement, including those of the last day', async () => {
+  it('finds the next expiry of each kind, ignoring replaced credentials and expiries over a day ago', async () => {
     const hour = 3_600_000;
     const add = async (hours: number, over: object = {}): Promise<Date> => {
       const expiresAt = new Date(Date.now() + hours * hour);

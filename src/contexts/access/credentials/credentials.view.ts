@@ -80,7 +80,7 @@ const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) 
         and not other.is_pending and coalesce(other.expires_at > now(), true)))
   group by c.kind`;
 
-/** The number of parallel reads. A read that hangs delays only the merchants of its lane. */
+/** The number of lanes of merchant reads. A read that hangs delays only the merchants of its lane. */
 const READ_LANES = 8;
 
 type Reach = Pick<Requester, 'merchants' | 'operatorId'>;
@@ -90,10 +90,10 @@ function isReached({ merchants, operatorId }: Reach, row: AdminCredential): bool
   return row.merchant_id !== null && merchants.includes(row.merchant_id);
 }
 
-/** The read model of credentials. Callers verify a found owner in its events. Ids must be UUIDs. */
+/** The read model of credentials. Callers verify a found owner in the owner's events. Ids must be UUIDs. */
 @Injectable()
 export class CredentialIndex {
-  /** Concurrent reads share one query, because strangers may send any id. */
+  /** The merchant reads by lane. Concurrent reads share one query, because strangers may send any id. */
   private readonly merchantReads = Array.from(
     { length: READ_LANES },
     () => new GroupCall((ids: readonly string[]) => this.findMerchants(ids)),
@@ -121,7 +121,7 @@ export class CredentialIndex {
     return this.id('select owner_id as id from access.credentials where secret_hash = $1', secretHash);
   }
 
-  /** Returns the key id of a credential, or the given id if it is unknown. */
+  /** Returns the key id of a credential, or the given id if no credential has that id. */
   async findExchangeKey(credentialId: string): Promise<string> {
     const sql = 'select key_id as id from access.credentials where credential_id = $1';
     return (await this.id(sql, credentialId)) ?? credentialId;
@@ -152,14 +152,14 @@ export class CredentialIndex {
     return { credentials, next_cursor };
   }
 
-  /** Throws `not_found` unless the credential is the caller's own or within the caller's reach. */
+  /** Finds a credential. Throws `not_found` unless it is the caller's own or within the caller's reach. */
   async find(id: string, caller: Reach, title = 'Credential'): Promise<AdminCredential> {
     const row = await this.first({ 'c.credential_id = ?': id }, caller);
     if (row === null) throw DomainError.notFound(title);
     return row;
   }
 
-  /** Throws `not_found` also for the caller's own credential if its merchants exceed the caller's reach. */
+  /** Finds like `find`. Throws `not_found` also for an own credential whose merchants exceed the reach. */
   async findDisplayed(id: string, caller: Reach): Promise<AdminCredential> {
     const row = await this.find(id, caller);
     const { merchants } = caller;
@@ -168,7 +168,7 @@ export class CredentialIndex {
     throw DomainError.notFound('Credential');
   }
 
-  /** Returns null for a credential that is neither the caller's own nor within the caller's reach. */
+  /** Finds a credential; null if it is neither the caller's own nor within the caller's reach. */
   findBySecret(secretHash: string, caller: Reach): Promise<AdminCredential | null> {
     return this.first({ 'c.secret_hash = ?': secretHash }, caller);
   }

@@ -68,7 +68,7 @@ describe('the signature of a merchant request', () => {
     'svc-signature': sign(key, signedPrefix(TIMESTAMP, method, path), Buffer.from('{}')).toString('hex'),
   });
 
-  it('identifies its merchant', async () => {
+  it('is attributed to the merchant of its API key', async () => {
     expect(await identify({ ...HEADERS, 'svc-api-key': KEY })).toBe(MERCHANT);
   });
 
@@ -88,7 +88,7 @@ describe('the signature of a merchant request', () => {
       'Invalid svc-api-key',
     ],
     [
-      'has a time with a letter behind it',
+      'has a timestamp with a letter after it',
       { ...HEADERS, 'svc-timestamp': `${TIMESTAMP}s` },
       401,
       'svc-timestamp must be Unix seconds within 5 minutes of server time, which is 1700000000',
@@ -100,7 +100,7 @@ describe('the signature of a merchant request', () => {
       'svc-timestamp must be Unix seconds within 5 minutes of server time, which is 1700000000',
     ],
     [
-      'announces a body of a megabyte',
+      'announces a body of 1 MiB',
       { ...HEADERS, 'content-length': '1048576' },
       413,
       'The request body must be smaller than 1048576 bytes',
@@ -115,11 +115,11 @@ describe('the signature of a merchant request', () => {
   });
 
   it.each<[string, object, object]>([
-    ['another key', signedWith('another'), {}],
+    ['the request with another key', signedWith('another'), {}],
     ['another path', signedWith('present', '/merchants/v1/payouts'), {}],
     ['another method', signedWith('present', '/merchants/v1/users', 'PUT'), {}],
     ['another body', signedWith('present'), { rawBody: Buffer.from('{ }') }],
-    ['two headers', { ...HEADERS, 'svc-signature': ['a', 'b'] }, {}],
+    ['a request with two signature headers', { ...HEADERS, 'svc-signature': ['a', 'b'] }, {}],
   ])(
     'is invalid if it covers %s; the response contains the bytes that the server signed',
     (_what, headers, edge) => {
@@ -135,7 +135,7 @@ describe('the signature of a merchant request', () => {
     },
   );
 
-  it('is refused without an explanation after too many failures, and a large body is refused unread', async () => {
+  it('is refused with 429 and without the signed bytes after too many failures; a large body is refused unread', async () => {
     for (let n = 0; n < 300; n += 1) verify(HEADERS);
     expect(reply.status).toBe(401);
     expect(verify(HEADERS)).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });

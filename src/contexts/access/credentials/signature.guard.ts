@@ -27,7 +27,7 @@ const INVALID_API_KEY: HttpProblem = { status: 401, detail: 'Invalid svc-api-key
 
 const MAX_SIGNERS = 50_000;
 
-/** A failure costs one point, plus one per this many body bytes: its response is four times the body. */
+/** The body bytes that cost a failure one more point, because its response is four times the body. */
 const BYTES_PER_POINT = 16_384;
 /** The points per minute and address: 300 failures without a body, or four with a megabyte. */
 const MAX_PER_ADDRESS = 300;
@@ -123,7 +123,7 @@ const LABEL = 'StringToSignBytes (hex, space-separated, lower-case):';
 /** The number of bytes converted to text at a time, which bounds the memory of a response. */
 const PIECE_BYTES = 16_384;
 
-/** Returns the signed bytes as an array of integers in a problem or, for `Accept: text/plain`, as hex. */
+/** Returns a 401 response with the signed bytes: integers in a problem, or hex if `asText` is true. */
 export function signatureMismatch(signature: string, prefix: string, body: Buffer, asText: boolean) {
   const detail = /^[0-9A-F]{64}$/.test(signature) && /[A-F]/.test(signature) ? LOWER_CASE : MISMATCH;
   const pieces = asText ? textPieces(detail, prefix, body) : problemPieces(detail, prefix, body);
@@ -152,7 +152,7 @@ function* joined(prefix: string, body: Buffer, separator: string, write: (piece:
     yield separator + write(body.subarray(from, from + PIECE_BYTES));
 }
 
-/** Prefers JSON by default and on a tie. */
+/** Returns true if `Accept` prefers text to JSON; false without the header and on a tie. */
 export function prefersText(accept: string | undefined): boolean {
   if (accept === undefined || !/text\//i.test(accept)) return false;
   let text = 0;

@@ -138,7 +138,7 @@ export class MerchantList {
     return listPage<AdminMerchant>(this.database, list, page);
   }
 
-  /** Includes all earlier writes. Throws `not_found`. */
+  /** Returns a merchant, including all earlier writes. Throws `not_found`. */
   async get(id: string): Promise<AdminMerchant> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const [row] = (await this.page([id], { page_size: 1 })).rows;
@@ -180,7 +180,7 @@ export class OperatorsView {
     return this.read({ 'status = ?': status }, page);
   }
 
-  /** Includes all earlier writes. `id` must be a UUID. Throws `not_found`. */
+  /** Returns an operator, including all earlier writes. `id` must be a UUID. Throws `not_found`. */
   async get(id: string): Promise<DisplayedOperator> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const [row] = (await this.read({ 'operator_id = ?': id })).rows;

@@ -42,7 +42,7 @@ const embed =
     updateMerchant({ change: { embedding: change }, at }, state);
 
 describe('a merchant', () => {
-  it('is registered once, under a name', () => {
+  it('is registered once, with a valid name', () => {
     given().when(register(' Acme ')).then(registered);
     given(registered).when(register('Acme')).then();
     given(registered).when(register('Other')).thenRefused('invalid_transition');
@@ -64,14 +64,14 @@ describe('a merchant', () => {
     given().when(allow()).thenRefused('not_found');
   });
 
-  it('is suspended and reinstated', () => {
+  it('can be suspended and reinstated', () => {
     given(registered).when(suspend).then(suspended);
     given(registered, suspended).when(suspend).then();
     given(registered, suspended).when(reinstate).then(reinstated);
     given(registered, suspended, reinstated).when(reinstate).then();
   });
 
-  it('lists the origins that may embed its pages; a change leaves omitted fields as they are', () => {
+  it('has origins, callbacks and a name for embedded pages; a change leaves omitted fields unchanged', () => {
     const [origins, callbacks] = [['https://shop.example'], ['shopapp:']];
     given(registered).when(embed({ origins })).then(embedded(origins, []));
     given(registered, embedded(origins, []))

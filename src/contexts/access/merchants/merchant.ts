@@ -34,7 +34,7 @@ export interface Embedding {
 /** A merchant; the stream is `merchant-<merchant_id>`. Its keys are in `credentials-<merchant_id>`. */
 export type Merchant = { readonly status: 'unknown' } | RegisteredMerchant;
 
-/** The state is also the row of `access.merchants`. */
+/** A registered merchant. The state is also the row of `access.merchants`. */
 interface RegisteredMerchant extends Embedding {
   readonly status: (typeof MERCHANT_STATUSES)[number];
   readonly merchant_id: string;
@@ -77,7 +77,7 @@ export function requireMerchant(state: Merchant): RegisteredMerchant {
   return state;
 }
 
-/** Returns no event if `data` is absent or would change nothing. Throws `not_found`. */
+/** Returns the event, or none if `data` is absent or would change nothing. Throws `not_found`. */
 function change<Type extends MerchantEvent['type']>(
   state: Merchant,
   type: Type,
@@ -89,7 +89,7 @@ function change<Type extends MerchantEvent['type']>(
   return JSON.stringify(merchant.evolve(state, event)) === JSON.stringify(state) ? [] : [event];
 }
 
-/** Returns no events for a repeat, because a retry may follow a crash. */
+/** Registers a merchant; a repeat has no effect, because a retry may follow a crash. */
 export function registerMerchant(
   command: { merchant_id: string; name: string; at: string },
   state: Merchant,
@@ -131,7 +131,7 @@ export interface MerchantChange {
   readonly limits?: { readonly requests_per_minute: number | null };
 }
 
-/** Throws `not_found`, or `validation_failed` on the field at fault. */
+/** Changes the given settings. Throws `not_found`, or `validation_failed` on the invalid field. */
 export function updateMerchant(
   { change: { name, ip_allow_list: cidrs, embedding, limits }, at }: { change: MerchantChange; at: string },
   state: Merchant,

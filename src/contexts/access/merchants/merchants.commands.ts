@@ -36,7 +36,7 @@ export class AccessCommands {
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  /** Reads the events, because the directory view may lag. */
+  /** Loads a state from its events, because the directory view may lag. */
   async load<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<S> {
     return (await this.loop.load(aggregate, id)).state;
   }
@@ -58,7 +58,7 @@ export class AccessCommands {
 
 type Caused = AnyCommand & { readonly cause?: EventMetadata };
 
-/** Creates the handler of one decision on one aggregate, by default the subject of the command. */
+/** Creates a handler that applies `decide` to one aggregate, by default the subject of the command. */
 export function decisionHandler<Of extends Caused, State, Event extends DomainEvent>(
   command: Type<Of>,
   aggregate: Aggregate<State, Event>,

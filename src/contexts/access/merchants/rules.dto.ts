@@ -24,7 +24,7 @@ export function listOf(item: Rule): Rule {
 
 const MAX_LABEL = 255;
 
-/** One line of text, trimmed. */
+/** The rule for one line of text, which is trimmed. */
 export const label: Rule = text({ minLength: 1, maxLength: MAX_LABEL }, (value) =>
   findFault(() => readLabel('label', value, MAX_LABEL)),
 );
@@ -57,7 +57,7 @@ function findFault<T>(read: () => T): T | Fault {
 
 const MAX_URL = 2048;
 
-/** An https URL without its user, query and fragment, because these may contain a secret. */
+/** The rule for an https URL. It drops user, query and fragment, because they may contain a secret. */
 export const place: Rule = text({ minLength: 1, maxLength: MAX_URL, format: 'uri' }, (value) => {
   if (!URL.canParse(value)) return new Fault('must be an https address');
   const { protocol, origin, pathname } = new URL(value);

@@ -51,14 +51,14 @@ async function login({ claims = CLAIMS, demanded, roles }: Setup = {}): Promise<
 describe('a login at the identity provider', () => {
   it.each([
     ['an email that is not verified', { ...CLAIMS, email_verified: false }],
-    ['an email that is said to be verified in words', { ...CLAIMS, email_verified: 'true' }],
+    ['an email_verified claim that is text, not true', { ...CLAIMS, email_verified: 'true' }],
     ['no email', { sub: 's' }],
-    ['the email of no operator', { ...CLAIMS, email: 'eve@example.com' }],
+    ['an email that no operator has', { ...CLAIMS, email: 'eve@example.com' }],
   ])('is refused with %s', async (_, claims) => {
     await expect(login({ claims })).rejects.toMatchObject({ code: 'forbidden' });
   });
 
-  it('requires the configured claim, with the value itself or a list that contains it', async () => {
+  it('requires the configured claim, whose value may also be an element of a list', async () => {
     const demanded = ['hd', 'example.com'] as const;
     expect(await login({ demanded })).toEqual(ADA);
     expect(await login({ demanded, claims: { ...CLAIMS, hd: ['a', 'example.com'] } })).toEqual(ADA);
@@ -69,7 +69,7 @@ describe('a login at the identity provider', () => {
       });
   });
 
-  it('retains the role where a group would raise it, because that needs a second operator', async () => {
+  it('does not raise the role by a group, because a higher role needs a second operator', async () => {
     const roles = [['root', 'administrator']] as const;
     expect((await login({ roles, claims: { ...CLAIMS, groups: ['root'] } })).role).toBe('support');
   });
@@ -84,12 +84,12 @@ describe('a login at the identity provider', () => {
   it.each([
     [
       'forbidden',
-      'a refusal',
+      'a refusal by the provider',
       Object.assign(new Error('invalid_grant'), { code: 'OAUTH_RESPONSE_BODY_ERROR' }),
     ],
-    ['unavailable', 'no connection', new TypeError('fetch failed')],
-    ['unavailable', 'no response', Object.assign(new Error('timed out'), { code: 'OAUTH_TIMEOUT' })],
-  ])('is %s after %s of the provider', async (code, _, error) => {
+    ['unavailable', 'a failed connection', new TypeError('fetch failed')],
+    ['unavailable', 'a timeout', Object.assign(new Error('timed out'), { code: 'OAUTH_TIMEOUT' })],
+  ])('fails with %s after %s', async (code, _, error) => {
     await expect(login({ claims: error })).rejects.toMatchObject({ code });
   });
 });

@@ -15,7 +15,7 @@ export interface OidcAttempt {
   readonly nonce: string;
   readonly verifier: string;
   readonly returnTo: string;
-  /** The browser's former session, or null. The provider's redirect does not send its strict cookie. */
+  /** The id of the browser's former session, or null. The provider's redirect lacks the strict cookie. */
   readonly former: string | null;
 }
 
@@ -83,7 +83,7 @@ export class OidcLogin {
     return { person: await this.withRole(person, claims, address), authenticatedAt };
   }
 
-  /** Applies the role of the groups unless it adds scopes, which requires a second person. */
+  /** Applies the role for the person's groups, unless it adds scopes: that requires a second person. */
   private async withRole(person: Operator, claims: Claims, address: string): Promise<Operator> {
     const { adminOidcRoles: roles } = this.config;
     if (roles === null) return person;
@@ -100,7 +100,7 @@ export class OidcLogin {
     return (await this.people.find(operator_id)) ?? person;
   }
 
-  /** Exchanges the code in `url` for claims. Their `auth_time` is within the last 5 minutes. */
+  /** Exchanges the code in `url` for claims, whose `auth_time` is within the last 5 minutes. */
   protected async readClaims(url: URL, { state, nonce, verifier }: OidcAttempt): Promise<Claims> {
     const provider = await this.provider();
     const tokens = await openid.authorizationCodeGrant(provider, url, {

@@ -10,7 +10,7 @@ import { AccessCommands } from '../merchants/merchants.commands.js';
 import { OperatorsView } from '../merchants/directory.view.js';
 import { requireOperator, operatorPerson } from './operator.js';
 
-/** Adds `npm run operator -- ...`: the passkeys of operators, and links to enrol them. */
+/** Adds `npm run operator -- ...`, which lists and removes passkeys, and creates links to enrol one. */
 export function operatorProgram(program: Command, cli: CliContext): void {
   program.description('Lets operators sign in to the console, and removes their passkeys.');
   // The link is for the first administrators, and for a person who has lost all passkeys.
@@ -26,7 +26,7 @@ export function operatorProgram(program: Command, cli: CliContext): void {
       throw new DomainError('invalid_transition', 'The operator is disabled');
     if (person === null && name === undefined) throw DomainError.notFound('Operator');
     const access = context.get(AccessCommands, { strict: false });
-    // A third operator needs an id too, with which CreateOperator is then refused.
+    // A third operator gets a new id, for which CreateOperator then throws an error.
     const id = person?.id ?? (await nextFirstOperator(access, operators)) ?? newId();
     const first = { name: name ?? '', email, role: 'administrator', is_first: true } as const;
     const command = person === null ? new CreateOperator(id, first) : new IssueLoginLink(id);

@@ -67,7 +67,7 @@ describe('an operator', () => {
       given().when(create(wrong)).thenRefused('validation_failed', fields);
   });
 
-  it('can get a role, a status or both in one change; an omitted field stays as it is', () => {
+  it('can get a new role, a new status or both in one change; an omitted field stays unchanged', () => {
     given(created).when(beFinance).then(roleSet);
     given(created, roleSet).when(beFinance).then();
     given(created).when(disable).then(disabled);

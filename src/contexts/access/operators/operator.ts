@@ -33,7 +33,7 @@ type OperatorStatus = (typeof OPERATOR_STATUSES)[number];
 /** The state of `operator-<operator_id>`. Name and email are not personal data (admin-api.md 1). */
 export type OperatorPerson = { readonly status: 'unknown' } | Operator;
 
-/** The state is also the row of `access.operators`, which has no passkeys. */
+/** An operator. Without its passkeys, the state is also the row of `access.operators`. */
 export interface Operator {
   readonly status: OperatorStatus;
   readonly operator_id: string;
@@ -79,7 +79,7 @@ export const operatorPerson: Aggregate<OperatorPerson, OperatorEvent> = {
 
 const MAX_NAME_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 254;
-/** The limit per operator, because the state and the options of each enrolment list all passkeys. */
+/** The maximum of passkeys per operator, because state and enrolment options list all of them. */
 const MAX_PASSKEYS = 20;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
@@ -99,7 +99,7 @@ type NewOperator = Readonly<Record<'operator_id' | 'name' | 'email' | 'at', stri
   readonly role: Role;
 };
 
-/** Returns no events for a repeat, because a retry may follow a crash. */
+/** Creates an operator; a repeat has no effect, because a retry may follow a crash. */
 export function createOperator(command: NewOperator, state: OperatorPerson): OperatorEvent[] {
   const name = readLabel('name', command.name, MAX_NAME_LENGTH);
   const email = readEmail(command.email);

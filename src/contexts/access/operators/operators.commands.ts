@@ -69,7 +69,7 @@ interface NewPerson extends Readonly<Record<'name' | 'email', string>> {
   readonly is_first?: true;
 }
 
-/** Throws `validation_failed` on `name` or `email`, also if another operator has the email. */
+/** Creates an operator. Throws `validation_failed` on `name` or `email`, also for an email in use. */
 @Operation({ ...OPERATOR, name: 'operators.create', secondPerson: 'depends' })
 export class CreateOperator extends OperatorCommand<NewPerson, Login> {}
 
@@ -121,7 +121,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
     return this.login(operator_id);
   }
 
-  /** Returns a new link to an approver who repeats the approval, until the person has a passkey. */
+  /** Returns a new login link when the approver repeats the approval, until the person has a passkey. */
   async follow({ subjectId }: CreateOperator, { status, by }: OperationProgress): Promise<Login> {
     if (status !== 'executed' || by !== 'approver') return {};
     const { passkeys } = requireOperator(await this.access.load(operatorPerson, subjectId));
@@ -202,7 +202,7 @@ export class UpdateOperatorHandler implements OperationHandler<UpdateOperator> {
     await this.access.change(operatorPerson, subjectId, (state, at) => updateOperator({ change, at }, state));
   }
 
-  /** Throws `invalid_transition` if one administrator would remain, who alone can approve nothing. */
+  /** Throws `invalid_transition` if only one administrator would remain, who alone can approve nothing. */
   private async keepTwoAdministrators(id: string, { role, status }: OperatorChange): Promise<void> {
     const ends = status === 'disabled' || (role !== undefined && role !== 'administrator');
     if (!ends || !isAdministrator(await this.access.load(operatorPerson, id))) return;
@@ -211,7 +211,7 @@ export class UpdateOperatorHandler implements OperationHandler<UpdateOperator> {
     for (const other of await this.operators.administrators()) {
       const { state, revision } = await this.loop.load(operatorPerson, other);
       if (other === id || !isAdministrator(state)) continue;
-      // The revision check refuses one of two administrators who disable each other at the same time.
+      // The revision check refuses one request if two administrators disable each other at the same time.
       currentOperation()?.expected.set(`operator-${other}`, revision);
       left += 1;
       if (left === 2) return;

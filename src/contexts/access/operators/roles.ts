@@ -50,7 +50,7 @@ export function isScope(text: string): text is Scope {
   return SCOPES.some((scope) => scope === text);
 }
 
-/** Returns the scopes that the role allows; none for a role that only a later version has. */
+/** Returns the given scopes that the role allows; none for a role that only a later version has. */
 export function effectiveScopes(scopes: readonly string[], role: string): ReadonlySet<string> {
   const ofRole: readonly string[] = isRole(role) ? ROLE_SCOPES[role] : [];
   return new Set(scopes.filter((scope) => ofRole.includes(scope)));

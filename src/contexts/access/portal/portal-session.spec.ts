@@ -59,8 +59,8 @@ describe('a portal session', () => {
     ['twice', {}, [created, entered]],
     ['after 15 minutes', { entered_at: '2026-01-02T03:15:00.000Z' }, [created]],
     ['with another code', { code_hash: 'other' }, [created]],
-    ['once it is revoked', {}, [created, revoked]],
-    ['that does not exist', {}, []],
+    ['after it was revoked', {}, [created, revoked]],
+    ['if it does not exist', {}, []],
   ])('cannot be entered %s', (_, over, events) => {
     given(...events)
       .when(entering(over))

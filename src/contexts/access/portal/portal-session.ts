@@ -14,7 +14,7 @@ export const DEFAULT_PORTAL_SCOPES: readonly string[] = [...reads, 'endpoints:wr
 const CODE_LASTS_MS = 15 * 60_000;
 const SESSION_LASTS_MS = 8 * HOUR_MS;
 
-/** A person of the merchant, with the merchant's id and name for the person. It is personal data. */
+/** A person of the merchant, by the id and name that the merchant assigned. Both are personal data. */
 export interface PortalActor {
   readonly id: string;
   readonly name: string;
@@ -46,7 +46,7 @@ export type PortalSessionEvent =
   | DomainEvent<'portal_session.entered.v1', Ids & Entered>
   | DomainEvent<'portal_session.revoked.v1', Ids & Revoked>;
 
-/** A portal session. Members of later events are null at first. Times are ISO 8601. */
+/** A portal session. Members that a later event sets are null until then. Times are ISO 8601. */
 export type PortalSession = Created & { readonly [Name in keyof (Entered & Revoked)]: string | null };
 
 const PENDING = { token_hash: null, session_expires_at: null, entered_at: null, revoked_at: null };
@@ -63,7 +63,7 @@ export const portalSession: Aggregate<PortalSession | null, PortalSessionEvent> 
 
 export type NewPortalSession = Omit<Created, 'code_expires_at'>;
 
-/** Throws IdempotencyKeyExpired for a repeat, because the code was only in the lost response. */
+/** Creates a session. Throws IdempotencyKeyExpired for a repeat: only the lost response had the code. */
 export function createPortalSession(
   session: NewPortalSession,
   state: PortalSession | null,
@@ -80,7 +80,7 @@ interface Entry extends Omit<Entered, 'session_expires_at'> {
   readonly leaves?: string | null;
 }
 
-/** Throws `forbidden` for an invalid code, and `invalid_transition` in the portal of another merchant. */
+/** Enters a session. Throws `forbidden` for a bad code, `invalid_transition` in another merchant's portal. */
 export function enterPortal(
   { code_hash, token_hash, entered_at, leaves = null }: Entry,
   state: PortalSession | null,
@@ -99,7 +99,7 @@ export function enterPortal(
   return [{ type: 'portal_session.entered.v1', data }];
 }
 
-/** Throws `not_found`, also for a session of another merchant. */
+/** Revokes a session. Throws `not_found`, also for a session of another merchant. */
 export function revokePortalSession(
   { merchant_id, revoked_at }: Revoked & Pick<Ids, 'merchant_id'>,
   state: PortalSession | null,

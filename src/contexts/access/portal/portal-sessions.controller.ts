@@ -185,7 +185,7 @@ export class PortalSessionsController {
     await this.sessions.revoke(merchantId, id, cause);
   }
 
-  /** Throws `unavailable` in production if no URL is configured. */
+  /** Returns the URL of the portal. Throws `unavailable` in production if PORTAL_URL is not set. */
   private portalUrl(): string {
     const { mode, portalUrl, host, portalPort } = this.config;
     if (portalUrl !== null) return portalUrl;

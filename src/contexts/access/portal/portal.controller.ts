@@ -121,7 +121,7 @@ class NewPortalKey {
   @Field(instant, { optional: true, nullable: true }) expires_at?: Date | null;
 }
 
-/** The session, the rate limit usage, and writes of keys, which need no reason here (admin-api.md 6). */
+/** The portal API of session, rate limit usage and key writes, which need no reason (admin-api.md 6). */
 @PortalController()
 export class PortalMerchantController {
   constructor(

@@ -13,11 +13,11 @@ describe('the expected origin of the console', () => {
       expect(at('https://admin.example/').findOrigin(request({ host }))).toBe('https://admin.example');
   });
 
-  it.each(['localhost:3003', '127.0.0.1:3003', '[::1]:3003'])('is %s without ADMIN_URL', (host) => {
+  it.each(['localhost:3003', '127.0.0.1:3003', '[::1]:3003'])('is http://%s without ADMIN_URL', (host) => {
     expect(at(null).findOrigin(request({ host }))).toBe(`http://${host}`);
   });
 
-  it('is unknown without ADMIN_URL for a foreign name that resolves to this machine', () => {
+  it('is not derived from a foreign host name without ADMIN_URL', () => {
     expect(() => at(null).findOrigin(request({ host: 'rebound.example' }))).toThrow('ADMIN_URL is not set');
   });
 });
@@ -32,12 +32,12 @@ describe('a write in a console session', () => {
   });
 
   it.each([
-    ['of another site', { ...own, origin: 'https://evil.example' }],
-    ['of another port of this machine', { ...own, origin: 'http://localhost:3002' }],
-    ['without an origin', { host: own.host }],
-    ['of an opaque origin', { ...own, origin: 'null' }],
-    ['that the browser calls same-site', { ...own, 'sec-fetch-site': 'same-site' }],
-  ])('is refused: a request %s', (_, headers) => {
+    ['from another site', { ...own, origin: 'https://evil.example' }],
+    ['from another port of this machine', { ...own, origin: 'http://localhost:3002' }],
+    ['without an Origin header', { host: own.host }],
+    ['from an opaque origin', { ...own, origin: 'null' }],
+    ['with Sec-Fetch-Site: same-site', { ...own, 'sec-fetch-site': 'same-site' }],
+  ])('is refused %s', (_, headers) => {
     expect(writes(headers)).toThrow('The request comes from another site');
   });
 });
@@ -67,7 +67,7 @@ describe('the cookie of the console', () => {
     expect(set('sandbox', 'http://admin.example')).toContain('__Host-console=token');
   });
 
-  it('is found by its whole name only', () => {
+  it('is read only by its full name with the prefix __Host-', () => {
     const site = new ConsoleSite({ ...httpConfig({}), mode: 'production' });
     expect(site.session(request({ cookie: 'console=planted; __Host-console=own' }))).toBe('own');
     expect(site.session(request({ cookie: 'console=planted' }))).toBeNull();

@@ -18,7 +18,7 @@ export function isWrite({ method }: FastifyRequest): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-/** The reply of a handler that sets cookies and leaves the response to Nest. */
+/** Injects the reply, for a handler that sets cookies and leaves the response to Nest. */
 export const PageReply = (): ParameterDecorator => Res({ passthrough: true });
 
 export function isPlainLoopback(url: string): boolean {
@@ -37,7 +37,7 @@ abstract class PageSite {
     private readonly mode: HttpConfig['mode'],
   ) {}
 
-  /** Returns the configured origin, or on loopback the browser's, for tunnels. Throws Refusal (403). */
+  /** Returns the configured origin, on loopback that of the Host header (tunnels). Throws Refusal (403). */
   findOrigin({ headers, protocol }: FastifyRequest): string {
     const own = this.url === null ? null : new URL(this.url);
     const { host = '' } = headers;
@@ -55,7 +55,7 @@ abstract class PageSite {
       throw new Refusal(FOREIGN);
   }
 
-  /** Returns the token of the session, or null. */
+  /** Returns the token in the session cookie, or null. */
   session(request: FastifyRequest): string | null {
     return this.read(request, this.name);
   }

@@ -60,7 +60,7 @@ describe('the request log', () => {
     expect(batches[2]!.batch.requests).toHaveLength(1);
   });
 
-  it('drops a batch with a value that the database refuses, and continues with the next', async () => {
+  it('drops a batch with a value that the database refuses, and then writes the next batch', async () => {
     const batches: RequestBatch[] = [];
     const write = async (batch: RequestBatch): Promise<void> => {
       batches.push(batch);
@@ -92,7 +92,7 @@ describe('the request log', () => {
       expect(await rowsOf(many(9, { stringToSign: 'x'.repeat(1024) }))).toHaveLength(100);
     });
 
-    it('accepts all rows of an address that signed before, however many strangers send', async () => {
+    it('accepts all rows of an address with a signed request, however many requests strangers send', async () => {
       const strangers = Array.from({ length: 900 }, (_, n) => refused({ client: `198.51.100.${n % 200}` }));
       const own = Array.from({ length: 50 }, () => refused({}));
       const rows = await rowsOf([request(), ...strangers, ...own]);
@@ -101,7 +101,7 @@ describe('the request log', () => {
     });
   });
 
-  it('drops requests once its buffer is full while the database is unavailable', async () => {
+  it('drops requests while its buffer is full, but counts them', async () => {
     const { log, batches } = written();
     for (let n = 0; n < 40_010; n += 1) log.record(request());
     await log.flush();

@@ -12,9 +12,9 @@ const FLUSH_MS = 500;
 const MAX_BATCH = 5000;
 /** The maximum number of buffered requests: about 20 MB, or some seconds of full load. */
 const MAX_BUFFERED = 40_000;
-/** The points per minute, and per process, for unsigned requests of one merchant or signing address. */
+/** The points per minute and process for unsigned requests of a merchant or an address that has signed. */
 const MAX_UNSIGNED = 300;
-/** The number of bytes that costs one additional point. Every request costs one point. */
+/** The bytes of a request that cost one additional point. Every request costs at least one. */
 const BYTES_PER_POINT = 512;
 /** The points per minute for unsigned requests of one merchant from one address that has not signed. */
 const MAX_OF_ADDRESS = 100;
@@ -28,7 +28,7 @@ const requestsLeftOut = new Counter({
 });
 
 /**
- * Writes requests in batches, so that none waits for a write. API keys are public, so a rate limit keeps
+ * Writes requests in batches: no request waits for a write. API keys are public, so a rate limit keeps
  * strangers from filling a merchant's log with unsigned requests. Addresses from which the merchant has
  * signed have separate limits, which strangers cannot use up. Counts include all requests.
  */
@@ -65,12 +65,12 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     else this.buffer.push(request);
   }
 
-  /** Records a use, exact to two minutes, also of a credential whose requests are not in the log. */
+  /** Records the use of a credential, exact to two minutes, even if its requests are not in the log. */
   recordUse(credentialId: string): void {
     this.uses.add(credentialId);
   }
 
-  /** Rejects while the database is unavailable; the next run retries. Drops a batch with an invalid value. */
+  /** Writes the buffer. Rejects without a database; the next run retries. Drops a batch with a bad value. */
   async flush(): Promise<void> {
     for (;;) {
       const repeated = this.batch !== null;
@@ -86,7 +86,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     }
   }
 
-  /** Runs after the listeners have drained. */
+  /** Writes the remaining requests, after the listeners have drained. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.work.stop();
     await this.flush().catch(() => undefined);

@@ -34,7 +34,7 @@ describe('the table of requests', () => {
   const table = (): RequestTable => new RequestTable(db.database);
   beforeAll(() => new RequestTable(db.database).keep());
 
-  it('stores every field of a request, with its arrival by the clock of the database', async () => {
+  it('stores every field of a request, and its time of arrival by the clock of the database', async () => {
     // PostgreSQL has no text with NUL.
     const one = request({ refusal: '\0 must be given once' });
     await table().write({ requests: [one], usage: [], credentialIds: [] }, false);

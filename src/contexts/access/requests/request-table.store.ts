@@ -75,7 +75,7 @@ export interface RequestBatch {
   readonly credentialIds: readonly string[];
 }
 
-/** Saves a disk write per batch. A crash of the database may lose the last requests. */
+/** Begins without a synchronous commit, to save a disk write. A database crash may lose the last requests. */
 const BEGIN = 'begin; set local synchronous_commit = off; select clock_timestamp() as now';
 /** The column list. A later version may add columns, which this version must neither fill nor display. */
 const COLUMNS =
@@ -87,14 +87,14 @@ const INSERT = `insert into access.requests (${COLUMNS})
     as request (request_id, merchant_id, credential_id, at, method, path, names, status, ms, refusal, sent)`;
 const MAX_REFUSAL = 500;
 
-/** Locks rows in a fixed order, which prevents deadlocks. */
+/** Adds the counts of a batch. Locks rows in a fixed order, which prevents deadlocks. */
 const COUNT = `insert into access.daily_requests as total (merchant_id, day, requests, refused)
   select merchant_id, (now() at time zone 'UTC')::date, requests, refused
   from unnest($1::uuid[], $2::int[], $3::int[]) as more (merchant_id, requests, refused) order by merchant_id
   on conflict (merchant_id, day) do update
   set requests = total.requests + excluded.requests, refused = total.refused + excluded.refused`;
 
-/** Skips rows used within the last minute. Locks others in a fixed order, which prevents deadlocks. */
+/** Updates last uses that are over a minute old. Locks rows in a fixed order, which prevents deadlocks. */
 const USED = `insert into access.credential_uses (credential_id, last_used_at)
   select id, now() from unnest($1::uuid[]) as id where not exists (select from access.credential_uses
     where credential_id = id and last_used_at > now() - interval '1 minute') order by id
@@ -194,7 +194,7 @@ export class RequestTable {
   }
 }
 
-/** Checks the first request only, because a batch is written as a whole. */
+/** Checks for the first request of the batch only, because a batch is written as a whole. */
 async function isWritten(tx: PoolClient, { requests: [first] }: RequestBatch): Promise<boolean> {
   if (first === undefined) return false;
   const sql = 'select exists (select from access.requests where request_id = $1) as found';

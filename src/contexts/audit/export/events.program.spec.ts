@@ -83,7 +83,7 @@ describe('the copy of a log', () => {
     expect(await copy()).toMatchObject({ copied: 0, events: 800 });
   });
 
-  it('retains times to the millisecond', async () => {
+  it('retains the times of events to the millisecond', async () => {
     await write(600);
     const { database } = databases[0];
     await database.query(
@@ -113,7 +113,7 @@ describe('the copy of a log', () => {
     expect(await leavesOf(target)).toHaveLength(18);
   });
 
-  it('refuses a target with another log, or with more events', async () => {
+  it('is refused if the target has events of another log or events that the source lacks', async () => {
     await write(1);
     await write(1, target);
     await expect(copy()).rejects.toThrow('events of another log');
@@ -125,12 +125,12 @@ describe('the copy of a log', () => {
 
   it.each<[string, () => Promise<unknown>, string]>([
     [
-      'the copy is not the log',
+      'the copy differs from the log',
       () => databases[1].database.query(`update event_store.events set data = '{"a":1}' where revision = 1`),
       'The copy differs from the log at position',
     ],
     [
-      'the log is not the one of the signed head',
+      'the log differs from its signed head',
       async () => (head = { ...(await headOver(7)), root: '00' }),
       'not the one of the signed head over 7 events',
     ],
@@ -140,7 +140,7 @@ describe('the copy of a log', () => {
       'events are missing',
     ],
     [
-      'something was appended meanwhile',
+      'an event is appended to the log during the copy',
       async () => {
         const read = source.store.head.bind(source.store);
         let heads = 0;
@@ -152,7 +152,7 @@ describe('the copy of a log', () => {
       },
       'still appends',
     ],
-  ])('does not take over the log when %s', async (_what, change, why) => {
+  ])('does not take over the identity of the log when %s', async (_what, change, why) => {
     await write(5);
     await copy();
     await source.identify(randomUUID());

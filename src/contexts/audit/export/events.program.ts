@@ -71,8 +71,8 @@ export type Copied = Awaited<ReturnType<typeof copyLog>>;
 
 /**
  * Copies the events that `target` lacks, and compares all leaves of both logs and the root of the newest
- * head. Then `target` gets the identity of the log, and `source` a new one. `copied` counts events of this
- * run.
+ * head. Then `target` gets the identity of the log, and `source` a new identity. `copied` is the number of
+ * events that this run copied.
  */
 export async function copyLog(
   source: CopyEnd,
@@ -100,7 +100,7 @@ export async function copyLog(
   const tree = await compareLogs(source.store, target.store, head, progress);
   if ((await source.store.head()) !== end)
     throw new ConfigError('The service still appends to the log that is copied. Stop its processes.');
-  // Both logs have this identity after a kill between these steps. The database accepts either.
+  // A kill between these two steps leaves this identity in both logs; the database accepts either log.
   await target.identify(log_id);
   if ((await target.store.identity()) !== log_id)
     throw new ConfigError('A service process has started on the copy. Stop it, and repeat the command.');

@@ -11,7 +11,7 @@ const OF_KILLED = /^\.(events-\d+\.ndjson|unfinished\.json|manifest\.json)\.\d+$
 
 /** The state of an unfinished export after its last complete part. */
 export interface Unfinished extends Omit<Manifest, 'merkle_root' | keyof Signed> {
-  /** The Merkle tree over the events of these parts: its size, and its peaks in hex. */
+  /** The Merkle tree over the events of all complete parts: its size, and its peaks in hex. */
   readonly tree: { readonly size: number; readonly peaks: string };
 }
 
@@ -24,7 +24,7 @@ export class ExportFolder {
     return new ExportFolder(path);
   }
 
-  /** Reads the state; null before the first complete part and after the whole export. */
+  /** Reads the state after the last complete part; null before the first part and after the whole export. */
   async unfinished(): Promise<Unfinished | null> {
     const text = await read(join(this.path, UNFINISHED_FILE));
     return text === null ? null : (JSON.parse(text) as Unfinished);
@@ -52,7 +52,7 @@ export class ExportFolder {
   }
 }
 
-/** Returns null when the export is not complete. Throws `bad_request` for an invalid manifest. */
+/** Reads the manifest; null while the export is incomplete. Throws `bad_request` for an invalid manifest. */
 export async function readManifestIn(folder: string): Promise<Manifest | null> {
   const path = join(folder, MANIFEST_FILE);
   const text = await read(path);

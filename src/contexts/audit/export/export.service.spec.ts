@@ -42,13 +42,13 @@ function selected(...events: readonly RecordedEvent[]): readonly boolean[] {
 }
 
 describe('the export of a merchant', () => {
-  it('includes the claims of its streams, even those that do not name the merchant', () => {
+  it('includes all events of claims whose owner is a stream of the merchant', () => {
     const claim = event('transfer-1_0xabc_0', { owner: 'payout-p' });
     const later = event('transfer-1_0xabc_0', { note: 'names no merchant' });
     expect(selected(event('payout-p', { merchant_id: 'm' }), claim, later)).toEqual([true, true, true]);
   });
 
-  it('includes no claim of a stream that belongs to another merchant or has no events', () => {
+  it('excludes claims whose owner is a stream of another merchant or a stream without events', () => {
     const claim = (owner: unknown) => event('transfer-1_0xabc_0', { owner });
     expect(selected(event('payout-q', { merchant_id: 'n' }), claim('payout-q'), claim('payout-p'))).toEqual([
       false,

@@ -23,7 +23,7 @@ type Progress = (read: number, position: string) => void;
 
 export interface Exported {
   readonly manifest: Manifest;
-  /** The number of events of earlier runs; null when the export was complete already. */
+  /** The number of events from earlier runs; null if an earlier run completed the export. */
   readonly resumed: number | null;
 }
 
@@ -47,7 +47,7 @@ export async function* exportedLines(
   }
 }
 
-/** Writes the export to the folder, or continues an earlier run of the same export. */
+/** Writes or continues an export. Throws `invalid_transition` for a folder that has another export. */
 export async function exportTo(
   folder: ExportFolder,
   store: EventStore,

@@ -67,7 +67,7 @@ describe('the manifest of an export', () => {
     expect(() => read(over)).toThrow(why);
   });
 
-  it.each(['{', 'null', '7', '"x"', '{}'])('is not %s', (text) => {
+  it.each(['{', 'null', '7', '"x"', '{}'])('is refused if its text is %s', (text) => {
     expect(() => readManifest('m.json', text)).toThrow('m.json is not a manifest');
   });
 });
@@ -92,7 +92,7 @@ describe('a point of the log', () => {
   });
 
   it.each(['', 'now', '-1', '2026-02-30', '2026-01-31T25:00', '2026-01-31T12', '12:00'])(
-    'is not %s',
+    'cannot be given as "%s"',
     (text) => {
       expect(readPoint(text)).toBeNull();
     },

@@ -29,7 +29,7 @@ export interface Manifest {
   readonly format: typeof MANIFEST_FORMAT;
   readonly log_id: string;
   readonly scope: ExportScope;
-  /** The position of the last event at the start of the export; null for an empty log. */
+  /** The position of the last event in the log when the export began; null for an empty log. */
   readonly log_end: string | null;
   readonly exported_at: string;
   readonly events: number;
@@ -39,7 +39,7 @@ export interface Manifest {
   /** The Merkle root over the leaf hashes (RFC 9162), in hex; null for a part of the log. */
   readonly merkle_root: string | null;
   readonly signed_head: SignedHead | null;
-  /** The public keys of the ledger, oldest first, each signed by the one before. */
+  /** The public keys of the ledger, oldest first, each signed by the key before it. */
   readonly signing_keys: readonly SigningKey[];
   /** The wrapped keys for the MACs of events; empty for a part of the log. */
   readonly key_ring: readonly Readonly<Record<'key_id' | 'master_id' | 'wrapped', string>>[];

@@ -91,14 +91,14 @@ describe('a line of an export', () => {
     return `${JSON.stringify(changed).slice(0, -1)},"leaf":"${hash}"}`;
   };
 
-  it('contains the event with its leaf hash as the last member, and reads as the same event', () => {
+  it('has the leaf hash as its last member, and parses to the original event', () => {
     expect(JSON.parse(text)).toEqual({ ...eventLeaf(event), leaf: hashOfEvent(event).toString('hex') });
     expect(text).toBe(lineWith({}));
     expect(exportLine(event).position).toBe('17');
     expect(readLine(text)).toEqual({ ...event, leaf });
   });
 
-  it('accepts a position of 40 digits and ignores members that events do not have', () => {
+  it('may have a position of 40 digits, and unknown members, which are ignored', () => {
     const position = '9'.repeat(40);
     expect(readLine(lineWith({ position }))).toMatchObject({ position });
     expect(readLine(lineWith({ note: 'x' }))).not.toHaveProperty('note');
@@ -112,7 +112,7 @@ describe('a line of an export', () => {
       'with a leaf hash in upper case',
       text.replace(leaf.toString('hex'), leaf.toString('hex').toUpperCase()),
     ],
-    ['with more behind it', `${text} `],
+    ['with a blank after its end', `${text} `],
   ])('is refused as cut or foreign: %s', (_, line) => {
     expect(readLine(line)).toBe('is cut, or no line of an export');
   });
@@ -120,7 +120,7 @@ describe('a line of an export', () => {
   it.each([
     ['with another amount', text.replace('"1.50"', '"1.51"')],
     ['cut at its beginning', text.slice(1)],
-    ['with a number that JSON cannot hold', text.replace('[1,', '[1e999,')],
+    ['with a number that is too large', text.replace('[1,', '[1e999,')],
   ])('is refused as changed: %s', (_, line) => {
     expect(line).not.toBe(text);
     expect(readLine(line)).toBe('does not have its leaf hash: it was changed');
@@ -133,7 +133,7 @@ describe('a line of an export', () => {
     { position: 'x17' },
     { position: '9'.repeat(41) },
     { recorded_at: 'yesterday' },
-  ])('is not an event with %j', (members) => {
+  ])('is refused if its event has %j', (members) => {
     expect(readLine(lineWith(members))).toBe('is no event');
   });
 });

@@ -1,6 +1,6 @@
 import { sha256 } from '../../../kernel/sha256.js';
 
-/** An event as a store returns it, before upcasters and with sealed fields sealed. */
+/** An event as the event store returns it: not upcast, and with its personal fields still sealed. */
 export interface LeafEvent {
   readonly position: string;
   readonly stream: string;
@@ -15,7 +15,7 @@ export interface LeafEvent {
 /** The members of an event that the rules of histories and of the money books use. */
 export type PlacedEvent = Omit<LeafEvent, 'id' | 'metadata' | 'recordedAt'>;
 
-/** An event as a line of an export and a leaf of the ledger contain it. */
+/** The form of an event in a line of an export and in a leaf of the ledger. */
 export interface EventLeaf extends Omit<LeafEvent, 'recordedAt'> {
   /** The time in ISO 8601, in UTC with milliseconds. */
   readonly recorded_at: string;
@@ -26,7 +26,7 @@ export function eventLeaf(event: LeafEvent, position = event.position): EventLea
   return { position, stream, revision, id, type, data, metadata, recorded_at: recordedAt.toISOString() };
 }
 
-/** The canonical JSON of RFC 8785. Throws SyntaxError for `1e999`, which would become null. */
+/** Returns canonical JSON (RFC 8785). Throws SyntaxError for an infinite number, such as a parsed `1e999`. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new SyntaxError('a number is too large');
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
@@ -46,12 +46,12 @@ export function leafHash(text: string): Buffer {
   return sha256(`\0${text}`);
 }
 
-/** Returns the leaf hash; `position` replaces that of the event. Throws as {@link canonicalJson} does. */
+/** Returns the leaf hash. `position` overrides the event's position. Throws as {@link canonicalJson} does. */
 export function hashOfEvent(event: LeafEvent, position?: string): Buffer {
   return leafHash(canonicalJson(eventLeaf(event, position)));
 }
 
-/** An event with its leaf hash last. Other members keep their order, because the MAC covers it. */
+/** A line of an export: the event with its leaf hash last. The MAC covers the order of the other members. */
 export interface ExportLine {
   readonly position: string;
   readonly text: string;
@@ -62,7 +62,7 @@ const LEAF = /^,"leaf":"([0-9a-f]{64})"\}$/;
 const LEAF_LENGTH = 75;
 const POSITION = /^[0-9]{1,40}$/;
 
-/** Throws as {@link canonicalJson} does. */
+/** Builds the line of an event. Throws as {@link canonicalJson} does. */
 export function exportLine(event: LeafEvent): ExportLine {
   const leaf = hashOfEvent(event);
   const text = JSON.stringify(eventLeaf(event));

@@ -51,7 +51,7 @@ describe('the file of heads', () => {
     expect(sizes()).toEqual([3, 5, 9, 12]);
   });
 
-  it('contains no head newer than the last that the service signed', async () => {
+  it('contains no stored head that is newer than the last head signed by the service', async () => {
     await append([three, five, nine], five);
     expect(sizes()).toEqual([3, 5]);
   });
@@ -62,20 +62,20 @@ describe('the file of heads', () => {
   });
 
   it.each<[string, readonly SignedHead[], string]>([
-    ['gone', [three, five], 'audit.heads lacks the head over 9 events'],
+    ['that head is missing', [three, five], 'audit.heads lacks the head over 9 events'],
     [
-      'not signed by the service',
+      'an earlier head has a wrong signature',
       [three, { ...five, signature: 'ab' }, nine],
       'over 5 events in audit.heads: its signature',
     ],
-    ['left out', [three, nine], 'over 9 events in audit.heads: it does not follow the head before it'],
-    ['missing at the beginning', [five, nine], 'over 5 events in audit.heads: it does not follow'],
-  ])('is not extended beyond a head that is %s', async (_what, heads, why) => {
+    ['a head is gone', [three, nine], 'over 9 events in audit.heads: it does not follow the head before it'],
+    ['the first head is missing', [five, nine], 'over 5 events in audit.heads: it does not follow'],
+  ])('does not get the newest head if %s', async (_what, heads, why) => {
     await expect(append(heads, nine)).rejects.toThrow(why);
     expect(sizes()).not.toContain(9);
   });
 
-  it('drops an incomplete last line and gets that head again', async () => {
+  it('drops an incomplete last line and gets the head of that line again', async () => {
     await append([three, five]);
     appendFileSync(path, '{"log_id":"l","si');
     expect(await file.newest()).toEqual(five);

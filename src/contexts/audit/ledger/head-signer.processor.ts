@@ -18,7 +18,7 @@ import { LedgerKeys, HeadVerifier } from './ledger-keys.commands.js';
 import { auditConfig, type AuditConfig } from '../audit.config.js';
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Signs a head at an interval if the ledger has new leaves. Any number of processes may run it. */
+/** Signs a head at regular intervals if the ledger has new leaves. Any number of processes may run it. */
 @Injectable()
 export class HeadSigner {
   @Background()
@@ -76,7 +76,7 @@ export class HeadSigner {
     });
   }
 
-  /** Throws {@link LedgerTampered} if heads were removed or added. */
+  /** Returns the last head or null. Throws {@link LedgerTampered} if heads were removed or added. */
   private async formerHead(last: HeadExtent): Promise<SignedHead | null> {
     const known = this.anchor.last;
     if (known !== null && known.size > last.size)

@@ -124,7 +124,7 @@ const KEYS = `select key_id, encode(public_key, 'base64') as public_key,
     encode(signature, 'hex') as signature, sealed_private_key as "sealedPrivateKey", sealed_public_key as "sealedPublicKey"
   from audit.signing_keys order by place`;
 
-/** The sealed keys of the ledger, for `npm run keys -- status`. */
+/** The SQL query for the sealed keys of the ledger, for `npm run keys -- status`. */
 export const SEALED_SIGNING_KEYS = `select sealed_public_key as sealed from audit.signing_keys
   union all select sealed_private_key from audit.signing_keys where sealed_private_key is not null`;
 

@@ -50,7 +50,7 @@ describe('the ledger follower', () => {
       .process(ledgerFollower(harness.writer, harness.sealer, anchor(), async () => null))
       .runner.start();
 
-  it('adds every event once and in order, even of unknown types and while two processes start and stop', async () => {
+  it('adds events of any type once and in order, while two processes start and stop', async () => {
     await harness.write(30);
     follow();
     follow();
@@ -76,7 +76,7 @@ describe('the ledger follower', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('finds the leaf of an event and its proof with few rows read', async () => {
+  it('adds leaves whose indexes and proofs can be found by the positions of events', async () => {
     const events = await log();
     const positions = events.map(({ position }) => position);
     expect(await ledger.indexes([...positions, '0', '999999999'])).toEqual([...positions.keys(), null, null]);
@@ -88,7 +88,7 @@ describe('the ledger follower', () => {
     }
   });
 
-  it('reports an event that was inserted before the first position, and commands reject its stream', async () => {
+  it('adds no leaf for an event before the first position, which a check and commands reject', async () => {
     for (const position of ['-1', '-9223372036854775808']) {
       const { pool } = harness.database;
       await pool.query(
@@ -135,7 +135,7 @@ describe('the ledger follower', () => {
     ]);
   });
 
-  it('stops and reports when the log is replaced by another', async () => {
+  it('stops and logs an error when another event log replaces the log', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const { length } = await log();
     const identity = async (): Promise<string> => randomUUID();
@@ -151,7 +151,7 @@ describe('the ledger follower', () => {
     error.mockRestore();
   });
 
-  describe('after its newest events were deleted while the service runs', () => {
+  describe('after the newest events of the log were deleted while the service runs', () => {
     beforeAll(() => void jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined));
     afterAll(() => void jest.restoreAllMocks());
 
@@ -173,7 +173,7 @@ describe('the ledger follower', () => {
     };
 
     it.each([1, 5])(
-      'reports the deletion after later writes and in a new process, until the %s events are restored',
+      'reports the deletion after later writes and in a new process, until the events (%s) are restored',
       async (count) => {
         const check = started();
         await harness.write(9);

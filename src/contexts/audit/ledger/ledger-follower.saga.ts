@@ -14,7 +14,7 @@ import { LEDGER_SUBJECT, LedgerKeys } from './ledger-keys.commands.js';
 
 export const LEDGER = subscriptionName('audit.ledger');
 
-/** The minimum time between batches: requests do not wait for leaves, and EventFeed buffers longer. */
+/** The minimum time between batches. No request waits for leaves, and EventFeed retains events longer. */
 const GATHER_MS = 40;
 
 /** Adds every event of the log to the ledger as a leaf, in the order of the log. */
@@ -80,8 +80,8 @@ export class LedgerAnchor {
   }
 
   /**
-   * Throws {@link LedgerTampered} until the log has the event of the last leaf or the ledger begins again.
-   * Only this check finds deleted newest events once the log grows again.
+   * Throws {@link LedgerTampered} while the log lacks the event of the last leaf. When new events
+   * follow deleted newest events, only this check finds the deletion.
    */
   private async requireRecorded(): Promise<void> {
     const last = await this.ledger.last();
@@ -92,11 +92,11 @@ export class LedgerAnchor {
   }
 }
 
-/** Begins a new ledger after one was lost or changed. Only `audit begin` requests it. */
+/** Begins a new ledger after the former was lost or changed. Only `audit begin` requests this operation. */
 @Operation({ ...LEDGER_SUBJECT, name: 'ledger.begin' })
 export class BeginLedger extends OperatorCommand {}
 
-/** Begins the ledger of an empty log. Any other missing ledger was deleted, and needs `audit begin`. */
+/** Begins the ledger of an empty log at startup. A log that has events but no ledger needs `audit begin`. */
 @CommandHandler(BeginLedger)
 export class LedgerStart implements OnModuleInit, OperationHandler<BeginLedger> {
   constructor(
@@ -110,7 +110,7 @@ export class LedgerStart implements OnModuleInit, OperationHandler<BeginLedger> 
     if ((await this.store.head()) === null) await this.begin({ emptied: false });
   }
 
-  /** Empties the ledger, which restarts at the first event. New heads do not extend published ones. */
+  /** Empties the ledger and restarts it at the first event. New heads do not extend published heads. */
   execute(): Promise<void> {
     return this.begin({ emptied: true });
   }

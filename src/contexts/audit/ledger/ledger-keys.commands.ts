@@ -50,7 +50,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     return { ...named, signature: signText(headText(named), this.openPrivateKey(key)) };
   }
 
-  /** Creates a key that the present one signs. The private part of the present key is deleted. */
+  /** Creates a key and signs it with the present key. The private part of the present key is deleted. */
   async execute(): Promise<SigningKey> {
     const keys = await this.keys.change((present) => {
       const former = present.at(-1);
@@ -98,7 +98,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
   }
 }
 
-/** Checks that a process with the master key wrote this row. Others cannot seal. */
+/** Checks that the service wrote this row. Only a process with the master key can seal the public key. */
 export function isOwnKey(key: SigningKeyRow, sealer: Pick<Sealer, 'openBytes'>): boolean {
   try {
     const bytes = sealer.openBytes(key.sealedPublicKey, sealedPlace('public-key', key));
@@ -172,7 +172,7 @@ export class HeadVerifier {
   /** The ids of the auditor's key and of the keys that follow it; null without an auditor's key. */
   private readonly trusted: Set<string> | null;
 
-  /** `known` is the auditor's key. `sealer` proves that the service created a key. */
+  /** `known` is the auditor's key; null trusts all keys. `sealer` proves that the service created a key. */
   constructor(
     private readonly logId: string,
     keys: readonly (SigningKey | SigningKeyRow)[],
@@ -201,7 +201,7 @@ export class HeadVerifier {
     return isSignedHead(head, key) ? null : 'its signature is wrong';
   }
 
-  /** Checks that the head's key is the auditor's or a later one. An earlier key could have signed any key. */
+  /** Checks that the head's key is the auditor's or a later key. A forger could create an earlier key. */
   trusts({ key_id }: Pick<SignedHead, 'key_id'>): boolean {
     return this.trusted === null || this.trusted.has(key_id);
   }

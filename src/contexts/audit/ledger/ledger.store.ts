@@ -17,7 +17,7 @@ export interface Leaf {
   readonly index: number;
   readonly position: string;
   readonly hash: Buffer;
-  /** The roots of the subtrees that this leaf completes, from pairs up. */
+  /** The roots of the subtrees that this leaf completes, smallest first, without the leaf itself. */
   readonly completed: Buffer;
 }
 
@@ -59,7 +59,7 @@ export class Ledger {
     return row === undefined ? null : toState(row);
   }
 
-  /** Reads the positions of the last leaf and the one before; null before the first event. */
+  /** Reads the positions of the last leaf and of the leaf before (`after`); null before the first event. */
   async last(): Promise<{ readonly position: string; readonly after: string | null } | null> {
     const [row] = await this.database.query<{ position: string; after: string | null }>(
       `select l.position, b.position as after from audit.ledger l
@@ -68,7 +68,7 @@ export class Ledger {
     return row ?? null;
   }
 
-  /** Finds the indexes of events in the tree by binary search; null for an event that it lacks. */
+  /** Finds the indexes of events in the tree by binary search; null for an event that has no leaf. */
   async indexes(positions: readonly string[]): Promise<readonly (number | null)[]> {
     const rows = await this.database.query<{ index: number | null }>(
       `with recursive halves(place, position, low, high) as (
@@ -118,7 +118,7 @@ export class Ledger {
   }
 }
 
-/** Throws {@link LedgerTampered} for a state that is forged, of another log or below `signed`. */
+/** Adds new leaves. Throws {@link LedgerTampered} for a state that is forged, foreign or below `signed`. */
 export async function extendLedger(
   tx: PoolClient,
   macs: Macs,

@@ -56,7 +56,7 @@ const ROOTS = [
 ];
 
 describe('a Merkle tree', () => {
-  it('has the roots of the test vectors', () => {
+  it('has the roots of the test vectors of Certificate Transparency', () => {
     const tree = new MerkleTree();
     expect(tree.root.toString('hex')).toBe(
       'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
@@ -98,7 +98,7 @@ describe('a Merkle tree', () => {
     }
   });
 
-  it('proves for every size that it extends every smaller one', () => {
+  it('proves at every size that it extends every smaller tree', () => {
     const hashes = hashesOf(40);
     const rows = rowsOf(hashes);
     for (let size = 1; size <= hashes.length; size += 1) {
@@ -111,7 +111,7 @@ describe('a Merkle tree', () => {
     }
   });
 
-  it('refuses a proof of consistency with one wrong bit', () => {
+  it('refuses a proof of consistency if one byte of a hash or a root is wrong', () => {
     const hashes = hashesOf(64);
     const rows = rowsOf(hashes);
     const sizes = fc.integer({ min: 2, max: 64 });
@@ -146,10 +146,10 @@ describe('a Merkle tree', () => {
   it('refuses a proof for a leaf or tree that cannot exist', () => {
     const [leaf, root] = [leafOf(Buffer.from('a')), mth(hashesOf(3))];
     for (const index of [-1, 3]) {
-      expect(() => inclusionRanges(index, 3)).toThrow('no such leaf in a tree of that size');
+      expect(() => inclusionRanges(index, 3)).toThrow('a tree of 3 leaves has no leaf');
     }
     for (const former of [0, 4]) {
-      expect(() => consistencyRanges(former, 3)).toThrow('no such tree before this one');
+      expect(() => consistencyRanges(former, 3)).toThrow('leaves are no earlier state of a tree of 3');
       expect(provesConsistency({ size: former, root }, { size: 3, root }, [])).toBe(false);
     }
     expect(provesConsistency({ size: 3, root }, { size: 3, root }, [])).toBe(true);
@@ -163,7 +163,7 @@ describe('a Merkle tree', () => {
     expect(consistencyRanges(3, 3)).toEqual([]);
   });
 
-  it('builds a proof of a large tree from a few subtrees, also beyond 32 bits', () => {
+  it('builds a proof of a large tree from a few subtrees, also beyond 2^32 leaves', () => {
     for (const size of [1_000_000, 2 ** 40 + 12_345]) {
       for (const index of [0, 1, Math.floor(size / 3), size - 1]) {
         const ranges = inclusionRanges(index, size);

@@ -76,19 +76,20 @@ export function lastLeafOf({ level, index }: Subtree): number {
 
 /** The ranges of an inclusion proof, whose roots lead from the leaf to the top (RFC 9162, 2.1.3.1). */
 export function inclusionRanges(leaf: number, size: number): readonly Range[] {
-  if (!(leaf >= 0 && leaf < size)) throw new RangeError('no such leaf in a tree of that size');
+  if (!(leaf >= 0 && leaf < size)) throw new RangeError(`a tree of ${size} leaves has no leaf ${leaf}`);
   return rangesAround(leaf, size, ({ from, to }) => to - from === 1).around;
 }
 
-/** The ranges of a proof that a tree extends the tree of `former` leaves (RFC 9162, 2.1.4.1). */
+/** The ranges of leaves whose roots are the consistency proof from `former` to `size` (RFC 9162, 2.1.4.1). */
 export function consistencyRanges(former: number, size: number): readonly Range[] {
-  if (!(former > 0 && former <= size)) throw new RangeError('no such tree before this one');
+  if (!(former > 0 && former <= size))
+    throw new RangeError(`${former} leaves are no earlier state of a tree of ${size}`);
   const { last, around } = rangesAround(former - 1, size, ({ to }) => to === former);
   // The verifier already has the root of a range from 0, which is the former tree.
   return last.from > 0 ? [last, ...around] : around;
 }
 
-/** Splits the tree down to the range that `isLast` accepts. `around` has the other parts, lowest first. */
+/** Splits the tree until `isLast` accepts a range. `around` has the sibling of each step, the last first. */
 function rangesAround(
   leaf: number,
   size: number,

@@ -63,7 +63,7 @@ export class PayoutProofs {
     return (await this.read(payoutId)).merchantId;
   }
 
-  /** Throws `not_found`. A fence may precede the first event of the payout (claims.ts). */
+  /** Reads events and merchant, or throws `not_found`. A fence may precede the first event (claims.ts). */
   private async read(payoutId: string) {
     const events = await this.store.readStream(`${PAYOUT_CATEGORY}-${payoutId}`);
     const merchantId = events.find((event) => !isFence(event))?.data['merchant_id'];
@@ -71,7 +71,7 @@ export class PayoutProofs {
     return { events, merchantId };
   }
 
-  /** Throws `not_found`, and `unavailable` until a head covers the newest event of the payout. */
+  /** Proves all events of a payout. Throws `not_found`, or `unavailable` until a head covers the newest. */
   async of(merchantId: string, payoutId: string) {
     const { events, merchantId: owner } = await this.read(payoutId);
     if (owner !== merchantId) throw DomainError.notFound('Payout');

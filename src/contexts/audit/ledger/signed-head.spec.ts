@@ -24,7 +24,7 @@ describe('a signed head', () => {
     expect(hashOfHead(HEAD)).toBe(createHash('sha256').update(`${text}\nef`).digest('hex'));
   });
 
-  it('is read from a value with all of its members, without other members', () => {
+  it('is read without its unknown members; the previous head is optional', () => {
     expect(readHead({ ...HEAD, more: 1 })).toEqual(HEAD);
     expect(readHead({ ...HEAD, previous: null, size: 1 })).toMatchObject({ previous: null, size: 1 });
   });
@@ -45,7 +45,7 @@ describe('a signing key', () => {
     );
   });
 
-  it('is read from a value with all of its members, without other members', () => {
+  it('is read without its unknown members; the former key is optional', () => {
     expect(readKey({ ...KEY, more: 1 })).toEqual(KEY);
     const first = { ...KEY, former_key_id: null, signature: null };
     expect(readKey(first)).toEqual(first);

@@ -20,7 +20,7 @@ export interface SignedHead extends Head {
   readonly signature: string;
 }
 
-/** A key that signs heads. Each key but the first is signed by the one before. */
+/** A key that signs heads. Each key except the first is signed by the key before it. */
 export interface SigningKey {
   /** The first 16 hex digits of the SHA-256 of `public_key`. */
   readonly key_id: string;
@@ -32,7 +32,7 @@ export interface SigningKey {
   readonly signature: string | null;
 }
 
-/** Throws TypeError for a wrong type. Expected types are words of `typeof` or `null`, space-separated. */
+/** Throws TypeError for a member of a wrong type. `types` lists `typeof` words or `null` for each member. */
 export function requireTypes(value: unknown, types: Readonly<Record<string, string>>): void {
   const members = (value ?? {}) as Readonly<Record<string, unknown>>;
   for (const [name, allowed] of Object.entries(types)) {
@@ -53,7 +53,7 @@ export function readHead(value: unknown): SignedHead {
   return { log_id, size, root, position, signed_at, key_id, previous, signature };
 }
 
-/** Drops all other members, such as a sealed private key. Throws TypeError for an invalid key. */
+/** Reads a key without other members, such as a sealed private key. Throws TypeError for an invalid key. */
 export function readKey(value: unknown): SigningKey {
   requireTypes(value, { ...KEY, former_key_id: 'string null', signature: 'string null' });
   const { key_id, public_key, made_at, former_key_id, signature } = value as SigningKey;

@@ -5,7 +5,7 @@ import { Sealer } from '../../../platform/sealing/sealer.js';
 import type { SignedHead, SigningKey } from './signed-head.js';
 import { HeadVerifier } from './ledger-keys.commands.js';
 
-describe('the keys of a ledger, verified by an auditor who knows one of them', () => {
+describe('the keys of a ledger', () => {
   const first = signer(null);
   const second = signer(first);
   const third = signer(second);
@@ -18,16 +18,16 @@ describe('the keys of a ledger, verified by an auditor who knows one of them', (
   };
 
   it.each<[string, SigningKey | null, readonly boolean[]]>([
-    ['the first: all of them', first, [true, true, true, true]],
-    ['the second: not the first', second, [false, true, true, true]],
-    ['the third: neither the first nor the second', third, [false, false, true, true]],
-    ['the last: it alone', fourth, [false, false, false, true]],
-    ['none: all of them', null, [true, true, true, true]],
-  ])('are trusted from the known key on (%s)', (_name, known, expected) => {
+    ['are all trusted by an auditor with the first key', first, [true, true, true, true]],
+    ['are trusted from the second on by an auditor with the second key', second, [false, true, true, true]],
+    ['are trusted from the third on by an auditor with the third key', third, [false, false, true, true]],
+    ['are trusted from the last on by an auditor with the last key', fourth, [false, false, false, true]],
+    ['are all trusted by an auditor without a key', null, [true, true, true, true]],
+  ])('%s', (_name, known, expected) => {
     expect(trusted(known)).toEqual(expected);
   });
 
-  it('are not trusted from a key that its predecessor did not sign', () => {
+  it('are reported and not trusted if the former key did not sign them', () => {
     const stranger = { ...signer(null), former_key_id: first.key_id, signature: third.signature };
     const trust = new HeadVerifier('l', [first, stranger], first, null);
     expect(trust.findings).toEqual([
@@ -36,14 +36,14 @@ describe('the keys of a ledger, verified by an auditor who knows one of them', (
     expect(trust.trusts({ key_id: stranger.key_id })).toBe(false);
   });
 
-  it('are not trusted if the first of them names an unknown former key', () => {
+  it('are reported if the first key names a former key that is missing', () => {
     const { findings } = new HeadVerifier('l', [second], null, null);
     expect(findings).toEqual([
       { kind: 'key', key_id: second.key_id, why: 'the key before it did not sign it' },
     ]);
   });
 
-  it('are reported if the known key is not among them', () => {
+  it('must include the key of the auditor, which is reported otherwise', () => {
     const stranger = signer(null);
     const finding = { kind: 'key', key_id: stranger.key_id, why: 'the ledger does not know it' };
     expect(new HeadVerifier('l', keys, stranger, null).findings).toEqual([finding]);
@@ -69,22 +69,22 @@ describe('the keys of a ledger, verified by an auditor who knows one of them', (
   });
 });
 
-describe('a head, verified by the keys of a ledger', () => {
+describe('a head of a ledger', () => {
   const key = signer(null);
   const signed = signedHead(key);
 
   it.each<[string, SignedHead, string | null]>([
-    ['is good with the signature of a key', signed, null],
-    ['is wrong with another signature', { ...signed, signature: 'ab' }, 'its signature is wrong'],
-    ['is wrong when it was changed', { ...signed, size: 2 }, 'its signature is wrong'],
-    ['is of another log', { ...signed, log_id: 'm' }, 'it is of the log m'],
-    ['has an unknown key', { ...signed, key_id: 'k' }, 'its key k is unknown'],
+    ['is valid with the signature of a known key', signed, null],
+    ['is invalid with another signature', { ...signed, signature: 'ab' }, 'its signature is wrong'],
+    ['is invalid if it was changed', { ...signed, size: 2 }, 'its signature is wrong'],
+    ['is invalid if it is of another log', { ...signed, log_id: 'm' }, 'it is of the log m'],
+    ['is invalid if its key is unknown', { ...signed, key_id: 'k' }, 'its key k is unknown'],
   ])('%s', (_what, each, why) => {
     const trust = new HeadVerifier('l', [key], null, null);
     expect([trust.verify(signed), trust.verify(each)]).toEqual([null, why]);
   });
 
-  it('is not trusted with a key that its predecessor did not sign', () => {
+  it('is invalid if its key was not signed by the former key', () => {
     const trust = new HeadVerifier('l', [{ ...key, former_key_id: 'x' }], null, null);
     expect(trust.verify(signed)).toBe(`its key ${key.key_id} is unknown`);
   });

@@ -169,7 +169,7 @@ function exportProgram(program: Command, cli: CliContext): void {
           return printLines(exportedLines(store, scope, { end, progress }));
         }
         const path = resolve(out);
-        // The head is read before the keys, so that they include the keys of the head and the events.
+        // The head is read before the keys, so that these include the keys of the head and of the events.
         const signed = async (size: number): Promise<Signed> => ({
           signed_head: await new Heads(database).newest(size),
           signing_keys: (await new SigningKeys(database).all()).map(readKey),

@@ -30,7 +30,7 @@ export class TableSnapshot {
   ): Promise<T> {
     return database.transaction(
       async (tx) => {
-        // The locks precede the snapshot. It would find no rows in tables that a rebuild replaces later.
+        // The locks precede the snapshot, which finds no rows in tables that a rebuild replaces after it.
         await tx.query(`lock table ${locked.join(', ')} in access share mode`);
         const { rows } = await tx.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
         await tx.query('savepoint audited');
@@ -53,7 +53,7 @@ export class TableSnapshot {
     return new Set(rows.map(({ type }) => type));
   }
 
-  /** Runs a statement. A failed one does not abort the transaction. */
+  /** Runs a statement. A failed statement does not abort the transaction. */
   readonly query = async <Row extends object>(
     sql: string,
     values: readonly unknown[],
@@ -69,7 +69,7 @@ export class TableSnapshot {
 
 export interface LiveTables {
   readonly tables: TableSnapshot;
-  /** The checks of the tables, each up to its checkpoint. */
+  /** The checks of the tables. A read model is compared with the events up to its checkpoint. */
   readonly checks: readonly TableCheck[];
   readonly furthest: string | null;
 }

@@ -65,11 +65,11 @@ describe('the replay of balances', () => {
   });
 
   it.each<[string, readonly Recorded[]]>([
-    ['a deactivation that starts with a payout pending', [created, reported(), deactivating]],
-    ['a deactivation once payouts are expired', [created, reported(), deactivating, expired(), left]],
+    ['a deactivation that starts while a payout is pending', [created, reported(), deactivating]],
+    ['a deactivation that ends after payouts expired', [created, reported(), deactivating, expired(), left]],
     ['a deactivation of a user who was never created', [left]],
     [
-      'a hash that was reported with blanks around it',
+      'a transaction hash with whitespace around it',
       [
         created,
         reported(),
@@ -83,14 +83,14 @@ describe('the replay of balances', () => {
     expect(rules(replayOf(...events))).toEqual([]);
   });
 
-  it('accepts the claim of a transfer only from the stream of that transfer', () => {
+  it('accepts a claim of a transfer only in the stream of that transfer', () => {
     const [, type, data] = claimed();
     expect(rules(replayOf(created, reported(), ['x-31337_0xab_0', type, data], received())).join()).toMatch(
       /holds the claim/,
     );
   });
 
-  it('ignores an invalid outcome, and retains the balance of a user who is created again', () => {
+  it('ignores a second outcome of a payout, and retains the balance of a user who is created again', () => {
     const books = replayOf(created, reported(), expired(), expired(), created);
     expect(books.counts).toEqual({ pending: 0, received: 0, expired: 1 });
     expect(books.balances.get('u')).toMatchObject({ pending: 0n, confirmed: 0n });
@@ -100,15 +100,15 @@ describe('the replay of balances', () => {
   });
 
   it.each<[string, readonly Recorded[], RegExp]>([
-    ['an outcome without a claim', [created, reported(), received()], /holds the claim/],
+    ['a received payout without a claim', [created, reported(), received()], /holds the claim/],
     [
-      'an outcome whose claim was released',
+      'a received payout whose claim was only released',
       [created, reported(), [claimed()[0], 'claim.released.v1', claimed()[2]], received()],
       /holds the claim/,
     ],
-    ['a claim of another payout', [created, reported(), claimed('q'), received()], /holds the claim/],
+    ['a claim by another payout', [created, reported(), claimed('q'), received()], /holds the claim/],
     [
-      'one transfer for two payouts',
+      'one transfer that confirms two payouts',
       [created, reported('p'), reported('q'), claimed('p'), received('p'), claimed('q'), received('q')],
       /confirms one payout/,
     ],
@@ -124,7 +124,7 @@ describe('the replay of balances', () => {
       [created, deactivating, reported()],
       /not being deactivated/,
     ],
-    ['a user who is deactivated too early', [created, reported(), left], /once no payout is pending/],
+    ['a deactivation with a pending payout', [created, reported(), left], /once no payout is pending/],
   ])('reports %s', (_name, events, rule) => {
     expect(rules(replayOf(...events)).join()).toMatch(rule);
   });
@@ -157,13 +157,13 @@ describe('the evidence of a payout', () => {
   }
 
   it.each<[string, readonly Event[], string | null]>([
-    ['its amount of the token to the wallet of its user', [activated, settled()], TOKEN],
+    ['the amount of the payout in USDC to the wallet of its user', [activated, settled()], TOKEN],
     [
-      'its amount to the wallet that onboarding has created',
+      'the amount of the payout to a wallet that onboarding has created',
       [wallet('onboarding.wallet_provisioned.v1'), settled()],
       TOKEN,
     ],
-    ['any token where that of the chain is not known', [activated, settled({ token: '0x' })], null],
+    ['any token if the address of USDC is not known', [activated, settled({ token: '0x' })], null],
   ])('can be a transfer of %s', (_what, events, token) => {
     expect(checkOf(events, token)).toEqual([[], 1]);
   });
@@ -171,20 +171,20 @@ describe('the evidence of a payout', () => {
   const ofAmount = 'payout p: its evidence is a transfer of its amount, and not of';
   it.each<[string, readonly Event[], string]>([
     [
-      'of one unit less',
+      'of one minor unit less',
       [activated, settled({ value: '12499999' })],
       `${ofAmount} 12499999 minor units for 12.50`,
     ],
-    ['that does not say its value', [activated, settled({ value: null })], ofAmount],
-    ['of what is no amount', [activated, settled({ amount: '12,5' })], ofAmount],
+    ['without a value', [activated, settled({ value: null })], ofAmount],
+    ['for a payout with an invalid amount', [activated, settled({ amount: '12,5' })], ofAmount],
     [
-      'to a stranger',
+      'to another wallet',
       [activated, settled({ to: '0x1' })],
       `payout p: its evidence is a transfer to its user's wallet ${WALLET}, and not to 0x1`,
     ],
-    ['of a user without a wallet', [settled()], "to its user's wallet (none), and not to 0x2e"],
+    ['to a user without a wallet', [settled()], "to its user's wallet (none), and not to 0x2e"],
     [
-      'of a user whose wallet is another now',
+      'to a former wallet of the user',
       [activated, wallet('user.activated.v1', '0x9'), settled()],
       "its user's wallet 0x9",
     ],
@@ -193,8 +193,8 @@ describe('the evidence of a payout', () => {
       [activated, settled({ token: '0xff' })],
       `payout p: its evidence is a transfer of the token ${TOKEN}, and not of 0xff`,
     ],
-    ['without a confirmation', [activated, settled({ confirmations: 0 })], 'its evidence has confirmations'],
-    ['that does not say its confirmations', [activated, settled({ confirmations: null })], 'confirmations'],
+    ['with 0 confirmations', [activated, settled({ confirmations: 0 })], 'its evidence has confirmations'],
+    ['without a number of confirmations', [activated, settled({ confirmations: null })], 'confirmations'],
   ])('is reported when it is a transfer %s', (_what, events, rule) => {
     const violation = { position: String(events.length), rule: expect.stringContaining(rule) as unknown };
     expect(checkOf(events)).toEqual([[violation], 1]);

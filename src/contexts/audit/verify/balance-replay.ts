@@ -14,7 +14,7 @@ interface BookedBalance {
   isDeactivating: boolean;
 }
 
-/** An independent calculation of balances, without projection code. A received payout needs some 40 bytes. */
+/** A calculation of balances without projection code. A received payout needs some 40 bytes of memory. */
 export class BalanceReplay {
   readonly balances = new Map<string, BookedBalance>();
   readonly counts = { pending: 0, received: 0, expired: 0 };
@@ -112,7 +112,7 @@ export class EvidenceCheck {
   checked = 0;
   private readonly wallets = new Map<string, string>();
 
-  /** `token` is the address of USDC, or null. */
+  /** `token` is the address of USDC. Null accepts evidence of any token. */
   constructor(
     private readonly violations: Violations,
     private readonly token: string | null,

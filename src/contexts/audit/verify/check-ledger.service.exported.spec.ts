@@ -137,7 +137,7 @@ describe('the signed head of an export', () => {
     expect((await printed('--key', pem)).printed).not.toContain('not pinned');
   });
 
-  it('makes verify exit with 2 when it is the only fault', async () => {
+  it('makes verify exit with 2 if the head was changed, even without another fault', async () => {
     changed((manifest, head) => (manifest.signed_head = { ...head, position: '7' }));
     const { printed, exitCode } = await invoke('audit', {}, 'verify', '--from', copy, '--offline');
     expect(printed).toContain('NOT in order: 1 findings of the ledger, 0 broken rules, 0 differences');
@@ -145,7 +145,7 @@ describe('the signed head of an export', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('is refused if it covers more events than the export has', async () => {
+  it('is refused if its size was changed to more events than the export has', async () => {
     changed((manifest, head) => (manifest.signed_head = { ...head, size: 99 }));
     const { ledger, faults } = await offline();
     expect(ledger!.findings).toEqual([{ kind: 'head', size: 99, why: 'its signature is wrong' }]);
@@ -176,13 +176,13 @@ describe('the signed head of an export', () => {
 
   it.each<[string, (manifest: Writable) => void, string[], string]>([
     [
-      'names no head to an auditor with a key',
+      'names no head, although the auditor has a key',
       (manifest) => (manifest.signed_head = null),
       ['--key', pem],
       'the signature of the head: manifest.json names none',
     ],
     [
-      'is of a part of the log',
+      'covers only a part of the log',
       (manifest) => (manifest.scope = { ...manifest.scope, merchant: newId() }),
       ['--key', pem],
       'the signature of the head: no head is of a part of the log',
@@ -210,7 +210,7 @@ describe('the signed head of an export', () => {
   it.each<[string, () => void, RegExp]>([
     ['a flipped byte', () => flip(() => 150), /events-000002.ndjson, line 1: does not have its leaf hash/],
     [
-      'a flipped byte of a leaf',
+      'a flipped byte in a leaf hash',
       () => flip((bytes) => bytes.indexOf('\n') - 5),
       /events-000002.ndjson, line 1/,
     ],
@@ -222,22 +222,22 @@ describe('the signed head of an export', () => {
     ],
     ['swapped parts', swap, /events-000001.ndjson has the sha256 [0-9a-f]{64}, and manifest.json says/],
     [
-      'a line twice',
+      'a repeated line',
       () => appendFileSync(part(1), `${readFileSync(part(1), 'utf8').split('\n')[0]!}\n`),
       /events-000001.ndjson has the events 11, and manifest.json says 10/,
     ],
     [
-      'a manifest of fewer events',
+      'a manifest that lists too few parts',
       () => changed((manifest) => (manifest.parts = manifest.parts.slice(0, -1))),
       /is no part that manifest.json names/,
     ],
-  ])('reveals %s', async (_name, tamper, fault) => {
+  ])('is verified along with the parts of the export, which reveals %s', async (_name, tamper, fault) => {
     tamper();
     const { exitCode, faults } = await offline();
     expect([exitCode, faults.join('\n')]).toEqual([2, expect.stringMatching(fault)]);
   });
 
-  it('is not required for an export of a part of the log', async () => {
+  it('is not required for a part of the log, unlike the folder, its manifest and --from', async () => {
     rmSync(copy, { recursive: true });
     await expect(offline()).rejects.toThrow('ENOENT: no such file or directory');
     await invoke('audit', env(), 'export', '--out', copy, '--from', '10');
@@ -256,14 +256,14 @@ describe('the signed head of an export', () => {
     );
   });
 
-  it('is compared with the ledger of the database when there is one', async () => {
+  it('is compared with the ledger of the database if verify has a database', async () => {
     signAsForger();
     const { printed } = await invoke('audit', env(), '--json', 'verify', '--from', copy);
     const { ledger } = JSON.parse(printed) as Report;
     expect(ledger!.findings).toEqual([expect.objectContaining({ kind: 'head', size: 22 })]);
   });
 
-  it('is verified along with a line whose number JSON cannot hold, which is reported too', async () => {
+  it('is verified even if a line has a number that is too large, which is reported', async () => {
     const file = join(copy, 'events-000001.ndjson');
     const [first, ...others] = readFileSync(file, 'utf8').split('\n');
     const text = first!.replace(/,"leaf":"[0-9a-f]{64}"\}$/, '}').replace('"thing-0"', '1e999');

@@ -81,7 +81,7 @@ describe('the comparison of a log with the leaves of its ledger', () => {
     ['changed', changed, [{ kind: 'changed', ...place(third) }]],
     ['deleted in the middle', without(third), [{ kind: 'deleted', position: '3' }]],
     [
-      'deleted at the beginning, two of them',
+      'deleted at the beginning, together with a later event',
       without(first, fourth),
       [
         { kind: 'deleted', position: '1' },
@@ -129,7 +129,7 @@ describe('the comparison of a log with the leaves of its ledger', () => {
     ]);
   });
 
-  it('blames the leaves for a difference that an agreeing signed head covers', async () => {
+  it('reports a leaf instead of its event if a signed head agrees with the event', async () => {
     const { findings } = await compared(events, changed, { heads: [headOf(events.slice(0, 4), key)] });
     expect(findings).toEqual([{ kind: 'ledger', what: 'the leaf at position 3 is not that of the event' }]);
   });
@@ -217,7 +217,7 @@ describe('the comparison of a log with the leaves of its ledger', () => {
     expect((await whats({ leaves: gap }))[0]).toBe('leaf 2 is missing, 3 follows');
   });
 
-  it('lists the first hundred findings and counts the others', async () => {
+  it('lists the first 100 findings, or the first 50 differences, and counts the others', async () => {
     const many = log(Array.from({ length: 130 }, (_, n) => n));
     const isForged = (): boolean => true;
     const report = await compared(many, many, { ledger: { isForged } });

@@ -6,7 +6,7 @@ import { hashOfHead, type SignedHead } from '../ledger/signed-head.js';
 import type { Leaf, LedgerState } from '../ledger/ledger.store.js';
 import type { HeadVerifier } from '../ledger/ledger-keys.commands.js';
 
-/** The ledger to compare with a log. It is read before the log, so that the log has all of its events. */
+/** The ledger to compare with a log. It is read first, so that the log has an event for each leaf. */
 export interface LedgerInputs {
   /** The state; null for an export, where only the heads prove which events existed. */
   readonly state: LedgerState | null;
@@ -16,7 +16,7 @@ export interface LedgerInputs {
   readonly trust: Pick<HeadVerifier, 'verify' | 'trusts' | 'findings'>;
   /** The heads that the auditor retained. Unlike the stored heads, they need not be consecutive. */
   readonly retained?: ReadonlySet<SignedHead>;
-  /** Checks for an event that the service did not write; absent without the keys. */
+  /** Returns true for an event that the service did not write. Absent without the keys of the MACs. */
   readonly isForged?: (event: LeafEvent) => boolean | Promise<boolean>;
   /** The faults of the rows of `audit.ledger` and `audit.last_head`. */
   readonly forgedRows?: readonly string[];
@@ -59,9 +59,9 @@ export class LedgerCheck {
   private heads = 0;
   /** The hash of the last stored head. */
   private previous: string | null = null;
-  /** The last trusted head that agrees, before the first that does not. */
+  /** The last trusted head that agrees with the log, before the first head that does not. */
   private lastGood: SignedHead | null = null;
-  /** The last untrusted head that agrees. */
+  /** The last untrusted head that agrees with the log. */
   private lastUntrusted: SignedHead | null = null;
   private firstBad: SignedHead | null = null;
   /** The largest head with a valid signature. */
@@ -232,7 +232,7 @@ async function* leavesOf({ state, leaves }: LedgerInputs): AsyncGenerator<Leaf> 
   }
 }
 
-/** Returns null for an event without canonical JSON. */
+/** Returns the leaf hash, or null for an event without canonical JSON. */
 function hashAt(event: LeafEvent, position?: string): Buffer | null {
   try {
     return hashOfEvent(event, position);
@@ -241,7 +241,7 @@ function hashAt(event: LeafEvent, position?: string): Buffer | null {
   }
 }
 
-/** A head proves the first `proven` events, so there a difference is an error of the leaf. */
+/** Returns the findings. A head proves the first `proven` events, so there the leaf is wrong. */
 function toFindings(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
   const origins = new Map(differences.map((each) => [each, findOrigin(each, differences)]));
   const moved = new Set(origins.values());
@@ -263,7 +263,7 @@ function toPlace({ position, stream, revision, id }: LeafEvent) {
   return { position, stream, revision, id };
 }
 
-/** Finds the leaf of the same event at another position. */
+/** Finds the leaf of the same event at another position, or null. */
 function findOrigin({ event }: Difference, differences: readonly Difference[]): Leaf | null {
   if (event === null || hashAt(event) === null) return null;
   const isOrigin = (leaf: Leaf | null): boolean =>

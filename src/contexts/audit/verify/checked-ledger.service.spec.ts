@@ -77,21 +77,21 @@ describe('the ledger that a log is compared with', () => {
   });
 
   it.each<[string, Stored, readonly string[]]>([
-    ['nothing', {}, []],
-    ['nothing before the first event', { state: null }, []],
-    ['nothing of heads that are there', { heads, last: { size: 3, hash: hashOfHead(heads[2]!) } }, []],
+    ['none if all are authentic', {}, []],
+    ['none before the first event', { state: null }, []],
+    ['none if the last head is stored', { heads, last: { size: 3, hash: hashOfHead(heads[2]!) } }, []],
     [
-      'a changed frontier',
+      'a changed audit.ledger',
       { state: { ...STATE, position: '8' } },
       ['the service did not write the row of audit.ledger'],
     ],
-    ['a changed last head', { last: null }, ['the service did not write the row of audit.last_head']],
+    ['a changed audit.last_head', { last: null }, ['the service did not write the row of audit.last_head']],
     [
-      'a head that is gone',
+      'a missing last head',
       { last: { size: 6, hash: 'x' } },
       ['the head that was signed last, over 6 events, is not in audit.heads'],
     ],
-  ])('reports the rows that the service did not write: %s', async (_what, stored, rows) => {
+  ])('reports forged and missing rows: %s', async (_what, stored, rows) => {
     expect((await atHand(stored, { sealer })).forgedRows).toEqual(rows);
     expect((await atHand(stored)).forgedRows).toEqual([]);
   });

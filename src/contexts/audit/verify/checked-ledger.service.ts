@@ -11,11 +11,11 @@ import { HeadVerifier } from '../ledger/ledger-keys.commands.js';
 export interface AuditorInputs {
   /** The heads that the auditor retained, out of the operators' reach. */
   readonly heads: readonly SignedHead[];
-  /** The first published public key. */
+  /** The first public key that was published, or null if the auditor has none. */
   readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
   /** The sealer of the log's key ring, or null. It proves that the service wrote keys, rows and events. */
   readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
-  /** Reads the key ring again, for keys that were added since. */
+  /** Reads the key ring again, for keys that were added during the check. */
   readonly refreshKeys?: (() => Promise<void>) | undefined;
 }
 

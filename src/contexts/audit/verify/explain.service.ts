@@ -36,7 +36,7 @@ interface EventStep extends EventLeaf {
   readonly leaf: { readonly hash: string; readonly index: number | null; readonly proof: Proof };
 }
 
-/** The events of one stream, the operations that caused them with their changes, and the deliveries. */
+/** The explanation of one stream: its events, the events of its operations, and their deliveries. */
 export interface Walk {
   readonly stream: string;
   readonly events: readonly EventStep[];
@@ -100,7 +100,7 @@ async function readStreams(sources: Sources, streams: readonly string[]): Promis
   return (await Promise.all([...new Set(streams)].map((each) => readEvents(sources, each)))).flat();
 }
 
-/** Follows causes back from `last`: to the named event, else to the last earlier event of the operation. */
+/** Lists `last` and its causes: the event of `causation_id`, else the last earlier event of the operation. */
 function findCauses(last: RecordedEvent, events: readonly RecordedEvent[]): readonly RecordedEvent[] {
   const causes = new Set<RecordedEvent>();
   let next: RecordedEvent | undefined = last;

@@ -30,11 +30,11 @@ describe('a finding of the ledger', () => {
     [{ kind: 'ledger', what: 'a row' }, false, 'the tables of the ledger were changed: a row'],
     [{ kind: 'head', size: 9, why: 'x' }, false, 'the head over 9 events is not to be trusted: x'],
     [{ kind: 'key', key_id: 'k', why: 'x' }, false, 'the key k is not to be trusted: x'],
-  ])('is a whole sentence: %j', (finding, ofEvents, sentence) => {
+  ])('is described by a whole sentence: %j', (finding, ofEvents, sentence) => {
     expect([describeFinding(finding), isOfEvents(finding)]).toEqual([sentence, ofEvents]);
   });
 
-  it('is listed after the finding that caused it, otherwise in its place', () => {
+  it('is listed as a consequence after the finding that caused it, otherwise as a change', () => {
     const rewritten: LedgerFinding = { kind: 'rewritten', size: 9, since: 4, signed_at: 'then' };
     const deleted: LedgerFinding = { kind: 'deleted', position: '7' };
     const [cause, follows] = [describeFinding(deleted), describeFinding(rewritten)];

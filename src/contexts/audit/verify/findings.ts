@@ -11,7 +11,7 @@ export class Violations extends FindingList<Violation> {
   }
 }
 
-/** A finding of the check of the ledger: a change by somebody other than the service. */
+/** A change of the log or the ledger that somebody other than the service wrote. */
 export type LedgerFinding =
   /** The event differs from the recorded one, is invalid JSON, has no valid MAC, or was inserted or moved. */
   | {

@@ -5,7 +5,7 @@ import { LastVerifies, type LastVerify } from './last-verify.store.js';
 describe('the last verification', () => {
   const db = onTestDatabase();
 
-  it('is retained when a later verification was incomplete', async () => {
+  it('is replaced by an incomplete verification only if it was incomplete too', async () => {
     const verifies = new LastVerifies(db.database);
     const record = async (day: number, outcome: LastVerify['outcome']): Promise<string> => {
       await verifies.record({ at: `2026-01-0${day}T00:00:00.000Z`, outcome, read_to: '7' });

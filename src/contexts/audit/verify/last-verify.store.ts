@@ -21,7 +21,7 @@ export interface LastVerify {
   readonly read_to: string | null;
 }
 
-/** The last verification. It proves nothing, because any writer of the database can change it. */
+/** The stored outcome. It proves nothing, because everybody who can write to the database can change it. */
 @Injectable()
 export class LastVerifies {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
@@ -38,7 +38,7 @@ export class LastVerifies {
     await this.database.query(
       `insert into audit.last_verify (at, outcome, read_to) values ($1, $2, $3)
        on conflict (only_row) do update set at = excluded.at, outcome = excluded.outcome, read_to = excluded.read_to
-       -- A run without the keys says nothing of what an earlier one found.
+       -- An incomplete run does not replace the outcome of a complete run.
        where excluded.outcome <> 'incomplete' or last_verify.outcome = 'incomplete'`,
       [at, outcome, readTo],
     );

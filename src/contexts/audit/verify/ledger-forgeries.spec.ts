@@ -23,7 +23,7 @@ import { auditConfig } from '../audit.config.js';
 const TABLES = ['audit.signing_keys', 'audit.leaves', 'audit.ledger', 'audit.heads', 'audit.last_head'];
 const EVERYTHING = [...TABLES, 'event_store.checkpoints', 'event_store.events'];
 
-describe('the ledger against somebody who changes its tables but has no master key', () => {
+describe('the ledger, if somebody without the master key changes its tables,', () => {
   let harness: SubscriptionHarness;
   let health: HealthRegistry;
   let signer: HeadSigner;
@@ -118,7 +118,7 @@ describe('the ledger against somebody who changes its tables but has no master k
     return new PayoutProofs(harness.writer, ...stores, harness.sealer, auditConfig({}));
   };
 
-  it('hides an inserted head after the newest from the file and from merchants, and continues once it is deleted', async () => {
+  it('hides a forged newest head from file and merchants, and continues after its deletion', async () => {
     await sign();
     await insertHead(999_999_999);
     await expect(sign()).rejects.toThrow();
@@ -137,7 +137,7 @@ describe('the ledger against somebody who changes its tables but has no master k
     expect(await signer.sign()).toBeNull();
   });
 
-  it('hides an inserted head between two others from the file and from merchants', async () => {
+  it('hides a forged head between two genuine heads from file and merchants', async () => {
     rmSync(file, { force: true });
     await insertHead(7);
     await refuses('the head over 7 events in audit.heads: its signature is wrong');
@@ -158,7 +158,7 @@ describe('the ledger against somebody who changes its tables but has no master k
     await expect(proofs().newestHead()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('signs nothing for a forged state of the tree, and signs again after its repair', async () => {
+  it('signs nothing for a forged state of the tree, and is healthy again after the repair', async () => {
     const { rows } = await harness.database.pool.query<{ peaks: Buffer; size: string }>('table audit.ledger');
     const tree = new MerkleTree(Number(rows[0]!.size), rows[0]!.peaks);
     tree.append(Buffer.alloc(32, 1));
@@ -169,7 +169,7 @@ describe('the ledger against somebody who changes its tables but has no master k
     expect(await problem()).toBeUndefined();
   });
 
-  it('does not extend a forged state of the tree', async () => {
+  it('reports a forged state of the tree when the follower adds an event', async () => {
     await sql(`update audit.ledger set position = position - 1`);
     await harness.write(1);
     const sentence = 'the row of audit.ledger was not written by the service';
@@ -177,11 +177,11 @@ describe('the ledger against somebody who changes its tables but has no master k
   });
 
   it.each([
-    ['everything', EVERYTHING, 'heads went back to 5 of 9'],
-    ['leaves and ledger', ['audit.leaves', 'audit.ledger'], 'the ledger went back to 5 of 9'],
-    ['heads', ['audit.heads', 'audit.last_head'], 'heads went back to 5 of 9'],
-    ['heads alone', ['audit.heads'], 'no longer has the head that was signed over 9'],
-  ])('signs nothing after %s was cut back to an older head', async (_, tables, sentence) => {
+    ['all tables', EVERYTHING, 'heads went back to 5 of 9'],
+    ['leaves and state of the tree', ['audit.leaves', 'audit.ledger'], 'the ledger went back to 5 of 9'],
+    ['heads and row of the last head', ['audit.heads', 'audit.last_head'], 'heads went back to 5 of 9'],
+    ['only the heads', ['audit.heads'], 'no longer has the head that was signed over 9'],
+  ])('signs nothing after a restore of %s to an older head', async (_, tables, sentence) => {
     await restore(tables);
     await refuses(sentence);
   });
@@ -191,7 +191,7 @@ describe('the ledger against somebody who changes its tables but has no master k
     ['audit.heads', 'no longer has the head'],
     ['audit.last_head', 'audit.last_head was emptied'],
     [TABLES.join(), 'was emptied'],
-  ])('neither signs nor makes a key after %s was emptied, also in a new process', async (names, sentence) => {
+  ])('neither signs nor creates keys once %s was emptied, also in a new process', async (names, sentence) => {
     await sql(`truncate ${names} cascade`);
     await refuses(sentence);
     await harness.end();
@@ -210,7 +210,7 @@ describe('the ledger against somebody who changes its tables but has no master k
     expect(await signingKeys().all()).toEqual([]);
   });
 
-  it('adds no leaves after a cut back, even if a new process starts before its signer has run', async () => {
+  it('adds no leaves to restored older leaves, even in a new process whose signer has not run', async () => {
     await harness.end();
     rmSync(file);
     await restore(['audit.leaves', 'audit.ledger', 'event_store.checkpoints']);
@@ -220,9 +220,9 @@ describe('the ledger against somebody who changes its tables but has no master k
   });
 
   it.each([
-    ['everything', EVERYTHING],
+    ['all tables', EVERYTHING],
     ['leaves and heads', [...TABLES, 'event_store.checkpoints']],
-  ])('signs nothing with the former AUDIT_HEADS_FILE after a restore of %s', async (_, tables) => {
+  ])('signs with a new AUDIT_HEADS_FILE, not with the former, after a restore of %s', async (_, tables) => {
     await harness.end();
     await restore(tables);
     ({ signer, health } = start());

@@ -20,7 +20,7 @@ export class PersonalKeysCheck implements TableCheck {
   readonly name = PERSONAL_KEYS;
   private readonly erases: NonNullable<Context['erases']>;
   private readonly sealed: ReadonlyMap<string, NonNullable<EventTypeDefinition['sealed']>>;
-  /** The persons of the events up to `position`, whose keys must exist by then. */
+  /** The persons with sealed data in the events up to `position`, whose keys must exist. */
   private readonly persons = new Set<string>();
   private readonly erased = new Map<string, Date>();
   /** The time of the snapshot in ms. Erasures continue while the log is replayed. */

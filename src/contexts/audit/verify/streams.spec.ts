@@ -36,7 +36,7 @@ const claim = (owner: string, stream = 'transfer-1'): Event => [stream, 'claim.t
 const fence = (stream: string): Event => [stream, 'claim.owner_abandoned.v1'];
 
 describe('the streams of a log', () => {
-  it('have no gaps', () => {
+  it('are reported if their revisions have a gap', () => {
     const gap = checkOf([
       ['x-1', '9', 0],
       ['x-1', '10', 1],
@@ -45,7 +45,7 @@ describe('the streams of a log', () => {
     expect(gap.found).toEqual([{ position: '11', rule: 'revisions of x-1 have no gap (1, then 3)' }]);
   });
 
-  it('may begin later in an export of a part of the log only if they hold claims', () => {
+  it('may lack their first events in an export of one merchant only if they contain claims', () => {
     const events: Placed[] = [
       ['transfer-1', '1', 2],
       ['x-1', '2', 2],
@@ -57,7 +57,7 @@ describe('the streams of a log', () => {
     ]);
   });
 
-  it('are not checked for moved claims in an export of a part of the log', () => {
+  it('are not checked for moved claims in an export without the beginning of the log', () => {
     const violations = new Violations();
     const streams = new Streams(violations, { wholeStreams: false, allClaims: true });
     const events: readonly Event[] = [['a-1', 'a'], claim('a-1'), claim('a-2')];
@@ -67,7 +67,7 @@ describe('the streams of a log', () => {
     expect(violations.count).toBe(0);
   });
 
-  it('are counted with their events in bounded memory', () => {
+  it('get consecutive numbers and are counted with their events', () => {
     const first = Array.from({ length: 3000 }, (_, n): Placed => [`x-${n}`, String(n + 1), 0]);
     const again = [1023, 1024, 2999].map((n): Placed => [`x-${n}`, String(n + 4000), 1]);
     const { streams, numbers, found } = checkOf([...first, ...again]);
@@ -83,7 +83,7 @@ describe('the streams of a log', () => {
     ]);
   });
 
-  it('may begin later in an export of a part of the log and then count as incomplete', () => {
+  it('may lack first events in an export without the beginning of the log, and are then incomplete', () => {
     const { streams, numbers, found } = checkOf(
       [
         ['x-1', '9', 4],
@@ -95,38 +95,38 @@ describe('the streams of a log', () => {
   });
 
   it.each<[string, readonly Event[]]>([
-    ['again by its owner', [claim('a-1'), ['a-1', 'a'], claim('a-1')]],
-    ['by another while its owner has not begun', [claim('a-1'), claim('a-2'), ['a-2', 'a']]],
-    ['by another while its owner has no events', [claim('a-1'), fence('a-1'), claim('a-2'), ['a-2', 'a']]],
+    ['by the same owner', [claim('a-1'), ['a-1', 'a'], claim('a-1')]],
+    ['by another owner while the first has no events', [claim('a-1'), claim('a-2'), ['a-2', 'a']]],
+    ['by another owner after a fence of the first', [claim('a-1'), fence('a-1'), claim('a-2'), ['a-2', 'a']]],
     [
-      'by another once its owner is done with it',
+      'of a phone number after the deactivation of the first owner',
       [
         claim('a-1', 'user_phone_number-1'),
         ['a-1', 'user.deactivated.v1'],
         claim('a-2', 'user_phone_number-1'),
       ],
     ],
-  ])('may move a claim %s', (_name, events) => {
+  ])('may contain a second claim %s', (_name, events) => {
     expect(rulesOf(...events)).toBe('');
   });
 
   it.each<[string, readonly Event[], RegExp]>([
-    ['from an owner that holds it', [claim('a-1'), ['a-1', 'a'], claim('a-2')], /transfer-1 has one owner/],
+    ['a second owner of a claim', [claim('a-1'), ['a-1', 'a'], claim('a-2')], /transfer-1 has one owner/],
     ...['transfer-1', 'user_external_id-1', 'user_wallet-1'].map(
       (held): [string, readonly Event[], RegExp] => [
-        `of ${held} from a user who is deactivated`,
+        `a second owner of ${held} after the first was deactivated`,
         [claim('a-1', held), ['a-1', 'user.deactivated.v1'], claim('a-2', held)],
         /has one owner/,
       ],
     ),
     [
-      'of a phone number from one who is not done with it',
+      'a second owner of the phone number of an active owner',
       [claim('a-1', 'user_phone_number-1'), ['a-1', 'a'], claim('a-2', 'user_phone_number-1')],
       /user_phone_number-1 has one owner/,
     ],
-    ['and hold other events', [claim('a-1'), ['transfer-1', 'a']], /holds claims alone, and no a/],
-    ['and given up by an owner with events', [['a-1', 'a'], fence('a-1')], /given up before it holds events/],
-  ])('may not move a claim %s', (_name, events, rule) => {
+    ['other events in a claim stream', [claim('a-1'), ['transfer-1', 'a']], /holds claims alone, and no a/],
+    ['a fence of an owner with events', [['a-1', 'a'], fence('a-1')], /given up before it holds events/],
+  ])('may not contain %s', (_name, events, rule) => {
     expect(rulesOf(...events)).toMatch(rule);
   });
 });

@@ -16,7 +16,7 @@ const BEGUN_EARLIER = 4;
 export interface Extent {
   /** True when every stream begins with its first event. */
   readonly wholeStreams: boolean;
-  /** True when claims of other owners are included. */
+  /** True when the log has the claims of all owners, not only those of one merchant. */
   readonly allClaims: boolean;
 }
 export const WHOLE: Extent = { wholeStreams: true, allClaims: true };

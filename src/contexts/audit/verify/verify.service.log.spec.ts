@@ -32,7 +32,7 @@ it('the audit rejects an outcome of a payout that was never reported', () => {
   expect(auditOf('payout.expired.v1').violations.count).toBeGreaterThan(0);
 });
 
-it('the audit names an event without its fields and continues', () => {
+it('the audit reports an event that lacks its fields and continues', () => {
   const audit = auditOf('payout.received.v2');
   expect(audit.violations.listed.map(({ rule }) => rule)).toContainEqual(
     expect.stringContaining('payout.received.v2: it says what such an event says'),

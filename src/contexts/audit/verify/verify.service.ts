@@ -15,7 +15,7 @@ import { FindingList } from '../../../kernel/finding-list.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { BalanceReplay, EvidenceCheck } from './balance-replay.js';
 
-/** The log of an audit, up to the last event at its start. */
+/** The log that is audited, up to the event that was the last when the audit began. */
 interface LogSource {
   readonly end: string | null;
   readonly extent: Extent;
@@ -49,9 +49,9 @@ const ANYWHERE = '9'.repeat(40);
 
 export interface VerifyOptions {
   readonly contexts: readonly Context[];
-  /** The address of USDC, or null. */
+  /** The address of USDC. Null accepts evidence of any token. */
   readonly token: string | null;
-  /** The ledger of a whole log, or the reason why nothing is compared with one. */
+  /** The ledger to compare with, or the reason why there is none. Null only omits the comparison. */
   readonly ledger: LedgerInputs | string | null;
   readonly progress: (read: number, position: string) => void;
   /** The parts that the caller could not prepare, each with its reason. */
@@ -232,7 +232,7 @@ export class LogAudit {
     this.checked(event, () => (stream = this.streams.add(event)));
     if (stream < 0) return;
     if (!this.codec.knows(type)) this.noteUnknown(event, stream);
-    // Only a newer version can evaluate the events after an unknown one.
+    // Only a newer version can evaluate the events after an event of an unknown type.
     if (this.unknownStreams.has(stream)) return;
     if (this.streams.isWhole(stream))
       this.checked(event, () => this.histories.add(this.codec.upcast(event), stream));

@@ -119,7 +119,7 @@ describe('an address on Solana', () => {
     );
   });
 
-  it('is accepted if it belongs to a key pair and is on the curve', () => {
+  it('that belongs to a key pair is accepted and is on the curve', () => {
     for (let n = 0; n < 200; n += 1) {
       const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
       const address = base58Text(Buffer.from(x!, 'base64url'));
@@ -167,7 +167,7 @@ describe('an address on EVM chains', () => {
     expect(readEvmAddress(text)).toEqual(new Fault('must be an address of 40 hexadecimal digits after 0x')),
   );
 
-  it('can be the token contract if another token is paid', () => {
+  it('can be the contract of a token other than the paid one', () => {
     expect(readEvmAddress(token)).toBe(token);
     expect(isDepositAddress('base', token)).toBe(true);
   });
@@ -180,7 +180,7 @@ describe('a tag or memo', () => {
 
   it.each([
     ['256 characters', 'a'.repeat(256), 'must have at most 255 characters'],
-    ['256 of two code units', '🦀'.repeat(256), 'must have at most 255 characters'],
+    ['256 characters of two code units', '🦀'.repeat(256), 'must have at most 255 characters'],
     ['a NUL', 'a\0', 'must not contain control characters'],
     ['a line separator', 'a\u2028b', 'must not contain control characters'],
     ['half a surrogate pair', 'a\ud83e', 'must not contain control characters'],

@@ -4,11 +4,11 @@ import { CONTROL_AND_LINE_SEPARATORS } from '../../../kernel/text.js';
 import { CHAIN_IDS } from '../tokens/catalog.js';
 
 const SOLANA_BYTES = 32;
-/** The maximum length of 32 bytes in Base58. A longer text is not decoded. */
+/** The maximum number of Base58 characters for 32 bytes. A longer text is not decoded. */
 const SOLANA_MAX_LENGTH = 44;
 const MAX_CODE_POINTS = 255;
 
-/** Validates a Solana payout address (contract.md 22.2). Does not trim it, because a signature covers it. */
+/** Returns a Solana payout address unchanged, as a signature covers it, or a Fault (contract.md 22.2). */
 export function readAddress(text: string): string | Fault {
   if (text.length > SOLANA_MAX_LENGTH || base58Bytes(text)?.length !== SOLANA_BYTES)
     return new Fault('must be a Solana address: Base58 of 32 bytes');
@@ -35,7 +35,7 @@ export function isDepositAddress(chain: string, text: string): boolean {
   return (DEPOSIT_FORMS.get(chain)?.test(text) ?? false) && !isUnspendable(text);
 }
 
-/** Validates a payee's EVM address. Refuses the contract `token`, which would keep tokens sent to it. */
+/** Returns a payee's EVM address, or a Fault. Refuses the contract `token`, which would keep the tokens. */
 export function readEvmAddress(text: string, token: string | null = null): string | Fault {
   if (!EVM.test(text)) return new Fault('must be an address of 40 hexadecimal digits after 0x');
   return isUnspendable(text) || text.toLowerCase() === token?.toLowerCase()
@@ -43,7 +43,7 @@ export function readEvmAddress(text: string, token: string | null = null): strin
     : text;
 }
 
-/** Returns a transaction's id in canonical form: lower case, with 0x on EVM chains only. */
+/** Returns a transaction's id in lower case, with 0x on EVM chains only, or a Fault. */
 export function readTransactionId(chain: string, text: string): string | Fault {
   const prefix = EVM_CHAINS.includes(chain) ? '0x' : '';
   const id = text.toLowerCase();
@@ -57,7 +57,7 @@ export function plainHash(hash: string): string {
   return /^(?:0x)?([0-9a-f]{64})$/i.exec(hash)?.[1]?.toLowerCase() ?? hash;
 }
 
-/** Validates a tag or memo (contract.md 22.2). */
+/** Returns a tag or memo unchanged, or a Fault (contract.md 22.2). */
 export function readTag(text: string): string | Fault {
   if ([...text].length > MAX_CODE_POINTS) return new Fault(`must have at most ${MAX_CODE_POINTS} characters`);
   return CONTROL_AND_LINE_SEPARATORS.test(text) ? new Fault('must not contain control characters') : text;
@@ -68,7 +68,7 @@ const MAX_URL_BYTES = 2048;
 const URL_FORM = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
-/** Validates the URL to which the pay page returns, and keeps it unchanged (contract.md 25.6). */
+/** Returns the return URL of the pay page unchanged, or a Fault (contract.md 25.6). Null remains null. */
 export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production'): string | null | Fault {
   if (text === null) return null;
   if (Buffer.byteLength(text) > MAX_URL_BYTES) return new Fault(`must have at most ${MAX_URL_BYTES} bytes`);
@@ -82,10 +82,10 @@ export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production
       );
 }
 
-/** Addresses without a private key: burn addresses, system contracts, native programs, repeated bytes. */
+/** The pattern of addresses without a private key: burn addresses, contracts, programs, repeated bytes. */
 const NO_KEY =
   /^0x(0{36}[0-9a-f]{4}|(dead){9}[0-9a-f]{4}|dead0{16}[0-9a-f]{20}|(42|ff)0{34}[0-9a-f]{4}|f{40}|e{40})$|^(?!0x).*(1{12}|r{15}|a{40})/i;
-/** Programs and mints that people mistake for their address, and other burn addresses. */
+/** Programs and mints that people mistake for their own address, and other burn addresses. */
 const KNOWN: ReadonlySet<string> = new Set([
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb', // Token-2022
@@ -121,13 +121,13 @@ function isUnspendable(address: string): boolean {
 const P = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
-/** Returns false for an address off the Ed25519 curve. Only the program that derived it can spend. */
+/** Returns false for an address off the Ed25519 curve, from which only the deriving program can spend. */
 export function isOnCurve(address: string): boolean {
   const bytes = base58Bytes(address);
   if (bytes?.length !== 32) return false;
   const y = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`) & (2n ** 255n - 1n);
   // x² = (y² - 1) / (d y² + 1) has a root if it is 0 or passes Euler's criterion. A product is a square if
-  // the quotient is one.
+  // the quotient is a square.
   const square = mod(mod(y * y - 1n) * mod(D * y * y + 1n));
   return square === 0n || power(square, (P - 1n) / 2n) === 1n;
 }

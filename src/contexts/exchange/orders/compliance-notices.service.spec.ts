@@ -21,12 +21,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('the compliance notice for a client address', () => {
-  it.each([THERE, `::ffff:${THERE}`])('is the notice of its country: %s', (address) =>
+  it.each([THERE, `::ffff:${THERE}`])('is the notice for the country of the address: %s', (address) =>
     expect(shipped.of(address)).toBe('Not offered in Iran.'),
   );
 
   it.each(['8.8.8.8', '127.0.0.1', '::1', 'fe80::1%eth0', '::', '', '185.143.234.1 ', '2002:b98f:ea01::1'])(
-    'is missing for %j',
+    'is null for an address that is elsewhere, private or malformed: %j',
     (address) => expect(shipped.of(address)).toBeNull(),
   );
 });
@@ -35,7 +35,7 @@ describe('an unreadable file of countries', () => {
   it.each([
     ['is missing', null],
     ['is empty', ''],
-    ['is something else', '{"8.8.8.8": "US"}'.repeat(1000)],
+    ['has another format', '{"8.8.8.8": "US"}'.repeat(1000)],
   ])('is logged once and gives no notices when it %s', async (_, content) => {
     const path = join(folder, `${Math.random()}.mmdb`);
     if (content !== null) await writeFile(path, content);
@@ -55,7 +55,7 @@ describe('a file of notices', () => {
     return readConfig({ EXCHANGE_NOTICES_FILE: path }).exchangeNoticesFile;
   };
 
-  it('is read with its texts trimmed', async () =>
+  it('is read, and white space around each notice is removed', async () =>
     expect(await read('{"DE": " Nicht in Deutschland.\\n ", "IR": "می‌\\nشود"}')).toEqual(
       new Map([
         ['DE', 'Nicht in Deutschland.'],

@@ -40,7 +40,7 @@ export class ComplianceNotices {
     }
   }
 
-  /** Reads a file in MaxMind's DB format into memory. Null means the shipped file. */
+  /** Reads a file in MaxMind's DB format; null means the shipped file. Logs a failure and returns null. */
   private read(file: string | null): Reader<Response> | null {
     try {
       return new Reader(readFileSync(file ?? createRequire(import.meta.url).resolve(SHIPPED_FILE)));
@@ -52,7 +52,7 @@ export class ComplianceNotices {
   }
 }
 
-/** Returns a public address, with IPv4 in IPv6 as plain IPv4. Null for any other text. */
+/** Returns a public address, or null for any other text. IPv4 within IPv6 becomes plain IPv4. */
 export function publicAddress(text: string): string | null {
   if (!ipaddr.isValid(text)) return null;
   const address = ipaddr.process(text);

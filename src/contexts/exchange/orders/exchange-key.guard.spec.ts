@@ -88,7 +88,7 @@ describe('a request of the exchange API', () => {
     ['whose address alone is signed', { route: ORDERS, query: ofAddress() }, {}, EACH_CLIENT],
     ['that needs no signature', { route: TOKENS }, {}, EACH_CLIENT],
     ['that needs no signature, with one', { route: TOKENS, query: { signature_v2: 'x' } }, {}, EACH_CLIENT],
-  ])('%s counts against the owner of its key, or its client address', async (_, call, key, countedAs) => {
+  ])('%s counts per key if only the owner can send it, else per client', async (_, call, key, countedAs) => {
     expect(await identify(call, key)).toMatchObject({ countedAs });
   });
 
@@ -97,8 +97,8 @@ describe('a request of the exchange API', () => {
     ['over an address', { route: ORDERS, query: ofAddress() }, {}, 'id of newer'],
     ['over a query', { route: CONFIGURATION, query: ofQuery(CONFIGURATION, 'older') }, {}, 'id of older'],
     ['in a header of the configuration', inHeader, {}, 'id of newer'],
-    ['that its key does not demand', { route: ORDERS }, { demandsSignature: false }, null],
-  ])('is identified by its signature %s, with the signing secret', async (_, call, key, signedBy) => {
+    ['null, if the key demands none', { route: ORDERS }, { demandsSignature: false }, null],
+  ])('is identified with the secret of its signature: %s', async (_, call, key, signedBy) => {
     expect(await identify(call, key)).toMatchObject({ outcome: 'identified', signedBy });
   });
 
@@ -111,7 +111,7 @@ describe('a request of the exchange API', () => {
     ['over the address', ofAddress('other'), /^withdraw_address=[^?]+$/],
     ['over the query', ofQuery(ORDERS, 'other'), /^\/v1\/orders\?.+$/],
   ])(
-    'with a wrong signature %s returns the expected text without the address',
+    'with a wrong signature %s is refused with the text to sign, but without the address',
     async (_, query, expected) => {
       const { stringToSign } = await identify({ route: ORDERS, query });
       expect(stringToSign).toMatch(expected);
@@ -149,7 +149,7 @@ const accepted = (budget: ProviderBudget, countedAs: string, times: number): num
 };
 
 describe('the budget of calls to a provider', () => {
-  it('gives each client a fifth of the budget of a key and all clients together the whole budget', () => {
+  it('allows each client a fifth of the budget of a key, and all clients together the whole budget', () => {
     const budget = budgetOf(10);
     for (const last of [1, 2, 3, 4]) expect(accepted(budget, `key/203.0.113.${last}`, 20)).toBe(2);
     expect(accepted(budget, 'key/203.0.113.5', 1)).toBe(1);

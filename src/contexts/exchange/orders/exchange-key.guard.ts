@@ -35,7 +35,7 @@ interface ExchangeVisitor {
 }
 export type ExchangeVisit = Visit<ExchangeVisitor>;
 
-/** Authenticates the exchange API (contract.md 21). No body is signed, so none is read before the check. */
+/** Authenticates requests of the exchange API (contract.md 21). Signatures cover no body, so none is read. */
 @Injectable()
 export class ExchangeKeyGuard extends ApiGuard {
   constructor(
@@ -87,7 +87,7 @@ export class ExchangeKeyGuard extends ApiGuard {
   }
 }
 
-/** Returns the signing secret. Null if none is required here; undefined for a wrong signature. */
+/** Returns the signing secret: null if none is required here, undefined for a missing or wrong signature. */
 function requestSigner(
   key: KnownExchangeKey,
   { edge, headers, query }: FastifyRequest,
@@ -114,7 +114,7 @@ function requestSigner(
 /** The number of clients that together exhaust the clients' budget of a key. */
 const SHARES = 5;
 
-/** Limits provider calls per process and key (ADR 150). A stranger with a link exhausts only one share. */
+/** Limits provider calls per process and key (ADR 150). A stranger with a link exhausts a fifth at most. */
 @Injectable()
 export class ProviderBudget {
   private readonly clients: LocalRateLimiter;

@@ -44,7 +44,7 @@ async function recheck(...results: readonly DepositCheck[]) {
   return { printed, exitCode };
 }
 
-it('a recheck continues after a deposit that no node responds for and prints each finding at once', async () => {
+it('a recheck prints each finding at once, and continues after a deposit for which no node responds', async () => {
   expect(await recheck(unknown, missing, found)).toEqual({
     printed: [
       '1 UNKNOWN  order o0, deposit d1 (after position none): no node responds',

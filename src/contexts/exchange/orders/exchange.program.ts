@@ -51,7 +51,7 @@ function loadOrder(context: INestApplicationContext, id: string): Promise<Existi
   return context.get(CommandLoop, { strict: false }).loadForDisplay(order, id).then(existingOrder);
 }
 
-/** Returns the subject of the operation and, as `one`, any order of it, which determines the merchant. */
+/** Returns the subject of the erasure. `one` is any of its orders and determines the merchant. */
 async function findSubject(context: INestApplicationContext, { order: id, key, userId: given }: Options) {
   const userId = given?.trim();
   if (id !== undefined && key === undefined && userId === undefined) {
@@ -116,7 +116,7 @@ export function recheckCommand(program: Command, cli: CliContext): void {
     });
 }
 
-/** A deposit that was not found. `--from` its `position` resumes at its order; null is the log's start. */
+/** A missing or unknown deposit of an order. `--from <position>` resumes there; null is the start of the log. */
 type Finding = DepositCheck & { readonly order_id: string; readonly position: string | null };
 
 function toLine({ order_id, deposit_id, position, found, why }: Finding): string {
@@ -124,12 +124,12 @@ function toLine({ order_id, deposit_id, position, found, why }: Finding): string
   return `${found.toUpperCase().padEnd(8)} ${place}: ${why}`;
 }
 
-/** The number of deposits by finding, and the position up to which the log was read. */
+/** The numbers of deposits by finding and of orders on other chains, and the last position that was read. */
 interface Sum extends Record<DepositCheck['found'] | 'orders_elsewhere', number> {
   position: string | null;
 }
 
-/** Checks orders after `from` without changes. `report` receives each deposit not found, at once. */
+/** Checks the deposits of orders after `from`. Calls `report` at once for each missing or unknown deposit. */
 async function recheck(
   context: INestApplicationContext,
   from: string | null,

@@ -39,7 +39,7 @@ const brokenOf = (...events: readonly DomainEvent[]) =>
   );
 
 describe('the audit of an order', () => {
-  it('accepts an order that is exchanged up to its maximum and refunded the rest, even if a deposit moved to another block', () => {
+  it('accepts an exchange up to the maximum and a refund of the rest, even if a deposit moved to another block', () => {
     const events = [
       ...[created, received(deposit('a', '60.5')), received(deposit('b', '1000'))],
       processing('1000', '5', '60.5'),
@@ -87,7 +87,7 @@ describe('the audit of an order', () => {
     ['returns more than is refundable', [created, cancelled, refund('5')], 'At most 0 is refundable'],
     ['is cancelled with another rest', [created, deposited, cancelled], 'its refundable is "0"'],
     [
-      'is in the stream of another',
+      'is in the stream of another order',
       [{ ...created, data: { ...facts, order_id: 'o2' } }],
       'its order_id is o2',
     ],
@@ -95,7 +95,7 @@ describe('the audit of an order', () => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 
-  it('holds only the fields in memory that a refund or an erasure of an ended order needs', () => {
+  it('keeps in memory only those fields of an ended order that a refund or an erasure needs', () => {
     const stateAfter = (...events: readonly DomainEvent[]): unknown =>
       events.reduce((state, each) => orderHistory.evaluate(state, each, 'o1').state, orderHistory.initial);
     for (const events of [[deposited], [deposited, started]])
@@ -123,26 +123,26 @@ describe('the audit across orders', () => {
   const again = late(deposit('a', '100'));
   const moved = received(deposit('a in another block', '100'));
 
-  it('counts a deposit once if it moved to another block and back', () => {
+  it('accepts a deposit again after it was missing, in the same or in another block', () => {
     const missingMoved = missing(deposit('a in another block', '100'));
     expect(brokenAcross(deposited, gone, moved, missingMoved, deposited)).toEqual([]);
     expect(brokenAcross(deposited, gone, again)).toEqual([]);
   });
 
   it.each<[string, readonly DomainEvent[], string]>([
-    ['a deposit twice', [deposited, again], 'deposit a is recorded once, and not first for o1'],
-    ['a returned deposit twice', [deposited, gone, deposited, again], 'deposit a is recorded once'],
+    ['a deposit recorded twice', [deposited, again], 'deposit a is recorded once, and not first for o1'],
+    ['a returned deposit recorded twice', [deposited, gone, deposited, again], 'deposit a is recorded once'],
     [
       'a deposit of two orders',
       [deposited, of('o2', deposited)],
       'deposit a is recorded once, and not first for o2',
     ],
     ['a missing deposit of another order', [deposited, of('o2', gone)], 'order o2 has the deposit a before'],
-  ])('names %s', (_name, events, rule) => {
+  ])('reports %s', (_name, events, rule) => {
     expect(brokenAcross(...events)).toEqual([expect.stringContaining(rule)]);
   });
 
-  it('names an order that no key of its merchant created', () => {
+  it('reports an order that no key of its merchant created', () => {
     const stranger: DomainEvent = { ...created, data: { ...facts, merchant_id: 'm2' } };
     expect([created].map(acrossOrders())).toEqual(['order o1 is created by a key of its merchant']);
     expect([issued, stranger].map(acrossOrders())).toEqual([

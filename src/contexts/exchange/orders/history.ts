@@ -121,7 +121,7 @@ export function acrossOrders(): LogRule {
   };
 }
 
-/** Placeholders for terms that no later event depends on. They save memory in audits. */
+/** Replaces the terms of an ended order that no later event needs, to save memory in audits. */
 const ENDED_TERMS = {
   ...{ pair_id: '', withdraw_address: '', ...NO_PERSON, user_hash: null, caller: null, provider: '' },
   ...{ provider_reference: '', deposit_address: '', deposit_address_tag: null, expires_at: '' },

@@ -20,7 +20,7 @@ export interface Quote {
   /** The limits of `amount_from`. */
   readonly minimum: string;
   readonly maximum: string;
-  /** The time until which the quote holds and an unpaid order stays open. */
+  /** The time until which the quote is valid and an unpaid order stays open. */
   readonly expires_at: string;
 }
 

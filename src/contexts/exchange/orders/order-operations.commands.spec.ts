@@ -63,7 +63,7 @@ describe.each([
 ])('refunds of one transaction, on a store %s', (_name, atomic) => {
   const open = (): Promise<InMemoryEventStore> => withOrders(new InMemoryEventStore(atomic));
 
-  it('are accepted for one order only if the first was recorded unchecked', async () => {
+  it('are refused for a second order if the refund of the first order was not checked', async () => {
     const store = await open();
     await refundsWith(store, UNCHECKED)('a');
     await expect(refundsWith(store, UNCHECKED)('b')).rejects.toThrow(REFUSED);
@@ -72,7 +72,7 @@ describe.each([
     expect(await refundsIn(store)).toBe(1);
   });
 
-  it('are accepted for as many orders as the chain has transfers if the first was checked, but never unchecked', async () => {
+  it('are accepted for one order per transfer if each is checked; after that an unchecked refund is refused', async () => {
     const store = await open();
     await refundsWith(store, checked(0, 1))('a');
     await expect(refundsWith(store, UNCHECKED)('b')).rejects.toThrow(REFUSED);
@@ -81,7 +81,7 @@ describe.each([
     expect(await refundsIn(store)).toBe(2);
   });
 
-  it('are accepted for at most one order if one process records checked and another unchecked at the same time', async () => {
+  it('are accepted for at most one order if a checked and an unchecked refund are recorded at the same time', async () => {
     const store = await withOrders(new StoreOfTwo(atomic));
     const results = await Promise.allSettled([
       refundsWith(store, UNCHECKED)('a'),

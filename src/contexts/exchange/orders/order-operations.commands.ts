@@ -131,7 +131,7 @@ interface RefundParameters {
 
 /**
  * Records a refund by an operator (contract.md 23.6). Throws `not_found`, `validation_failed`, `unavailable`,
- * and `invalid_transition` for more than is refundable and for another transaction.
+ * and `invalid_transition` for more than is refundable or a transaction without this refund.
  */
 @Operation({ ...ORDER, name: 'orders.record_refund' })
 export class RecordRefund extends OperatorCommand<RefundParameters, RefundResult> {}
@@ -145,7 +145,7 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** Checks everything but the chain, which `execute` checks. */
+  /** Checks the refund without the chain, which `execute` checks. */
   async check(command: RecordRefund): Promise<void> {
     await this.decide(command);
   }

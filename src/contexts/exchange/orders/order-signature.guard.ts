@@ -8,7 +8,7 @@ import { type HttpConfig, listenerUrl } from '../../../platform/config/config.js
 
 const TITLE = 'Invalid API key or signature';
 
-/** The refusal of a missing, malformed, unknown or revoked key. It hides the cause (contract.md 21.2). */
+/** Returns the problem for a missing or invalid key. It does not reveal the cause (contract.md 21.2). */
 export function invalidKey(where: string): HttpProblem {
   return { status: 401, title: TITLE, detail: `A valid API key is required in the ${where}` };
 }
@@ -16,7 +16,7 @@ export function invalidKey(where: string): HttpProblem {
 const INVALID_SIGNATURE =
   'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address; it goes in the parameter signature, for the list of orders, where the address is empty, in the header X-Signature. A return_url, and a tag or memo of some keys, need a signature_v2 over the whole query';
 
-/** The refusal of a signature. The log gets the expected signed text, with query values as digests. */
+/** Returns the problem for a wrong signature. The log gets the text to sign, with its values as a digest. */
 export function invalidSignature(
   { signature_v2: ofQuery, ...parameters }: Parameters,
   path: string,
@@ -53,8 +53,8 @@ type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the signing secret: null if none is required or present, undefined if it is missing or wrong. The
- * address is covered by `signature` or the header, all other parameters by `signature_v2` (contract.md 21.8).
+ * Returns the signing secret, null if no signature is required or present, or undefined if it is missing or
+ * wrong. `signature` or the header covers the address, `signature_v2` the whole query (contract.md 21.8).
  * Every secret is tried, so that the duration does not reveal the signer.
  */
 export function findSigner(
@@ -86,7 +86,7 @@ function needsQuerySignature(
   return Boolean(returnUrl) || (coversMemo && Boolean(tag || memo));
 }
 
-/** Returns the secret that signed the order's address (contract.md 21.4), or null. Throws Refusal (401). */
+/** Returns the secret that signed the address, null if unsigned (contract.md 21.4). Throws Refusal (401). */
 export function requireOrderSignature(
   caller: ExchangeCaller,
   signature: string | undefined,
@@ -131,7 +131,7 @@ export function isSignedQuery(query: string): boolean {
   return [URL_SIGNATURE, NONCE, EXPIRES].some((name) => parameters.has(name));
 }
 
-/** Verifies a signed link. Null if parameters were changed or repeated, or if no valid secret signed it. */
+/** Returns the content of a link. Null if it was changed, repeats a parameter or has no valid signature. */
 export function openSignedQuery(query: string, secrets: readonly string[], now: Date) {
   const pairs: readonly Pair[] = [...new URLSearchParams(query)];
   const names = new Set(pairs.map(([name]) => name));
@@ -157,7 +157,7 @@ function canonicalQuery(pairs: readonly Pair[]): string {
   return pairs.map(encoded).toSorted().join('&');
 }
 
-/** HMAC-SHA256 under HKDF-SHA256 of the secret's UTF-8 bytes, without salt. */
+/** Returns the HMAC-SHA256 under a key that HKDF-SHA256 derives from the secret (UTF-8) without salt. */
 function toSignature(pairs: readonly Pair[], secret: string): Buffer {
   const key = Buffer.from(hkdfSync('sha256', secret, '', PURPOSE, 32));
   return createHmac('sha256', key).update(canonicalQuery(pairs)).digest();

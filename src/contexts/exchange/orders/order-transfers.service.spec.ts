@@ -119,22 +119,22 @@ describe('the verification of a refund transfer', () => {
     ['another token', hash('4'), '40', null, /holds no transfer/],
     ['a transaction that failed', hash('2'), '40', null, /no such transaction, or it failed/],
     ['a transaction that does not exist', hash('9'), '40', null, /no such transaction, or it failed/],
-    ['a receipt that the node cannot give whole', hash('e'), '40', null, /too large for the node/],
-    ['an amount that USDC does not have', hash('1'), '40.0000001', null, /at most 6 decimals/],
-  ])('is refused with %s', async (_, transaction, amount, recipient, message) => {
+    ['a receipt that is too large for the node', hash('e'), '40', null, /too large for the node/],
+    ['an amount with 7 decimals', hash('1'), '40.0000001', null, /at most 6 decimals/],
+  ])('refuses %s', async (_, transaction, amount, recipient, message) => {
     await expect(check(transaction, { amount, recipient })).rejects.toThrow(message);
   });
 
-  it('waits until the block is final', async () => {
+  it('fails as unavailable until the block is final', async () => {
     const message = expect.stringContaining('not final yet');
     await expect(check(hash('5'))).rejects.toMatchObject({ code: 'unavailable', message });
   });
 
   it.each<[string, readonly [string, Receipt | null | undefined]]>([
-    ['has it in another block', [hash('1'), { ...honest.get(hash('1'))!, blockHash: hash('c') }]],
-    ['has another transfer in it', [hash('1'), receipt([transfer(STRANGER, PAYER, 39_000_000)])]],
+    ['names another block', [hash('1'), { ...honest.get(hash('1'))!, blockHash: hash('c') }]],
+    ['names another transfer', [hash('1'), receipt([transfer(STRANGER, PAYER, 39_000_000)])]],
     ['has no such transaction', [hash('1'), null]],
-    ['gives no usable response', [hash('1'), undefined]],
+    ['sends no usable response', [hash('1'), undefined]],
   ])('fails while one of two nodes %s', async (_, [of, lie]) => {
     const other = new Map(honest);
     if (lie === undefined) other.delete(of);
@@ -161,7 +161,7 @@ describe('the verification of a refund transfer', () => {
     expect(await check(hash('1'), { nodes: [honest, other] })).toMatchObject({ logIndexes: [0] });
   });
 
-  it('is reported as unchecked if no node of the chain is configured', async () => {
+  it('reports a transfer as unchecked if no node of its chain is configured', async () => {
     for (const config of [{ chainId: 10 }, { chainRpcUrl: null }, { usdcAddress: null }])
       expect(await check(hash('9'), { config })).toEqual({
         unchecked: expect.stringContaining('was not checked'),
@@ -199,26 +199,26 @@ describe('the recheck of the deposits of an order', () => {
   const found = async (...args: Parameters<typeof check>) =>
     (await check(...args))?.map((each) => each.found);
 
-  it('finds deposits on the chain if each has a transfer of its amount to the address of the order', async () => {
+  it('reports deposits as on the chain if each has a transfer of its amount to the address of the order', async () => {
     const state = of(paid('a', '100'), paid('7', '5', '7a'), paid('7', '5', '7b'));
     expect(await found(state)).toEqual(['on_chain', 'on_chain', 'on_chain']);
   });
 
-  it('finds deposits missing if the transaction is in no block, failed, or transfers another amount', async () => {
+  it('reports deposits as missing if the transaction is in no block, failed, or transfers another amount', async () => {
     const state = of(paid('9', '5'), paid('2', '5'), paid('a', '99.999999'));
     expect(await found(state)).toEqual(['missing', 'missing', 'missing']);
   });
 
-  it('finds one deposit missing if two were recorded for one transfer', async () => {
+  it('reports one of two deposits as missing if both were recorded for one transfer', async () => {
     expect(await found(of(paid('a', '100', 'a1'), paid('a', '100', 'a2')))).toEqual(['on_chain', 'missing']);
   });
 
-  it('is undecided while a node is behind the time of the deposit', async () => {
+  it('reports a deposit as unknown while the newest final block of a node is older than the deposit', async () => {
     const later = { ...paid('9', '5'), deposited_at: '2100-01-01T00:00:00.000Z' };
     expect(await found(of(later))).toEqual(['unknown']);
   });
 
-  it('is undecided before the block is final, without a response, and if two nodes disagree', async () => {
+  it('reports a deposit as unknown if its block is not final, no node responds, or two nodes disagree', async () => {
     expect(await found(of(paid('8', '5')))).toEqual(['unknown']);
     expect(await found(of(paid('c', '5')))).toEqual(['unknown']);
     const other = new Map([...node, [hash('a'), null]]);
@@ -240,7 +240,7 @@ describe('the recheck of the deposits of an order', () => {
     expect(await found(state, { nodes: [node, other] })).toEqual(unknown);
   });
 
-  it('is impossible on a chain that no node is configured for', async () => {
+  it('returns null for a chain without a configured node', async () => {
     expect(await check(of(paid('a', '100')), { chainId: 10 })).toBeNull();
   });
 });

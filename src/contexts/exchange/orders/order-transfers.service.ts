@@ -43,7 +43,7 @@ export class OrderTransfers {
 
   /**
    * Finds the transfers of a refund; a null `recipient` means any payer of the order. Throws `unavailable`
-   * while the block is not final or nodes do not respond, `invalid_transition` for other transactions.
+   * while the block is not final or nodes do not respond, `invalid_transition` without such a transfer.
    */
   async checkRefund(
     order: ExistingOrder,
@@ -83,7 +83,7 @@ export class OrderTransfers {
     return { unchecked: null, logIndexes };
   }
 
-  /** Checks all recorded deposits. Null without a node of their chain; `unknown` while too few respond. */
+  /** Checks all recorded deposits. Returns null without a node of the chain; few responses mean `unknown`. */
   async checkDeposits(order: ExistingOrder): Promise<readonly DepositCheck[] | null> {
     const deposits = allDeposits(order);
     if (deposits.length === 0) return [];
@@ -152,7 +152,7 @@ export class OrderTransfers {
     return receipt?.transfers.filter((transfer) => transfer.token === token) ?? [];
   }
 
-  /** Reads transactions. The returned function finds the equal responses to a hash by CHAIN_QUORUM nodes. */
+  /** Reads transactions. The returned function maps a hash to equal responses of CHAIN_QUORUM nodes. */
   private async read(hashes: readonly string[], wallets: readonly string[]) {
     const requests = [...new Set(hashes)].map((hash) => ({ hash, wallets }));
     const observations = await this.chain.confirm(requests, { separately: true }).catch((error: unknown) => {

@@ -222,7 +222,7 @@ const REFUNDED: Step[] = [
 ];
 
 describe('the history of an order', () => {
-  it('is valid, accounts for all money and passes the audit, regardless of the order of events', () => {
+  it('is valid, accounts for all money and passes the audit, for random sequences of events', () => {
     const reached = new Set<string>();
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

@@ -40,11 +40,11 @@ describe('the creation of an order', () => {
     const again = creating({ rate: '0.006', created_at: minute(1) });
     given(created).when(again).then();
   });
-  it('is refused if its id belongs to another order', () => {
+  it('is refused if an order with the same id but another memo exists', () => {
     const swapped = creating({ withdraw_address_memo: 'swapped' });
     given(created).when(swapped).thenRefused('validation_failed');
   });
-  it('is refused as expired if it repeats the creation of an order that is too old', () => {
+  it('is refused with IdempotencyKeyExpired if the same order was created 31 days earlier', () => {
     const tooLate = creating({ created_at: minute(31 * DAY) });
     expect(() => tooLate(stateAfter(created))).toThrow(IdempotencyKeyExpired);
   });
@@ -55,12 +55,12 @@ describe('marking an order as paid', () => {
     markAsPaid({ at: when, waits_until: minute(10 + DAY) }, state);
   const now = marking(at);
 
-  it('changes a pending order to paid and changes nothing if it is repeated', () => {
+  it('changes a pending order to paid; a repeat changes nothing', () => {
     given(created).when(now).then(paid);
     const again = marking(minute(99));
     given(created, paid).when(again).then();
   });
-  it('is refused after the end of the order, whether or not the end was polled', () => {
+  it('is refused once the order is over, even if no poll has recorded the expiry', () => {
     const [last, over] = [marking(minute(59.99)), marking(minute(60))];
     const marked = event('marked_as_paid', { waits_until: minute(10 + DAY) }, minute(59.99));
     given(created).when(last).then(marked);
@@ -113,7 +113,7 @@ describe('refunds by an operator', () => {
     expect(amountRefundable(stateAfter(...history, refund('60')))).toBe('40');
     expect(amountRefundable(stateAfter(...history, refund('60'), refund('40', '0xs')))).toBe('0');
   });
-  it('are more than zero and at most the refundable amount', () => {
+  it('must be more than zero and at most the refundable amount', () => {
     before.when(refunding('100.01')).thenRefused('invalid_transition');
     before.when(refunding('0')).thenRefused('invalid_transition');
     const afterOne = given(...history, refund('60'));

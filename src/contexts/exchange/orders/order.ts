@@ -152,7 +152,7 @@ export function findEnd({ expires_at, waits_until, deposits }: ExistingOrder): s
   return isExtended ? waits_until : expires_at;
 }
 
-/** Compares ISO 8601 times with any number of digits. */
+/** Returns true if `a` is later than `b`. Both are ISO 8601 times with any number of digits. */
 export function isAfter(a: string, b: string): boolean {
   return Date.parse(a) > Date.parse(b);
 }
@@ -179,7 +179,7 @@ export function shortfall(state: ExistingOrder): string {
   return isAtLeast(due, spent) ? '0' : least(minus(spent, due), state.lost);
 }
 
-/** Late deposits and dust are due as well, because they are never exchanged automatically. */
+/** Returns the sums due and already spent. Late deposits and dust are due, because no exchange uses them. */
 function balance({ refundable, dust, late_deposits, lost, refunds }: ExistingOrder) {
   const amounts = (all: readonly { readonly amount: string }[]) => all.map(({ amount }) => amount);
   return {

@@ -43,7 +43,7 @@ describe('commands of orders', () => {
     expect(harness.provider.count('status')).toBe(1);
   });
 
-  it('refuse to cancel an order with a received, pending or possible deposit', async () => {
+  it('refuse to cancel an order with a received or pending deposit, or while the provider is unavailable', async () => {
     const [paid, awaited, unknown] = await harness.orders(process, 3);
     harness.provider.pay(paid, '100');
     harness.provider.order(awaited).isDepositPending = true;

@@ -165,7 +165,7 @@ export class ActOnOrderHandler implements ICommandHandler<ActOnOrder> {
     return isAfter(known.updated_at, state.updated_at) ? known : state;
   }
 
-  /** Polls first, so that an order that was paid seconds ago is not cancelled. */
+  /** Polls, so that an order that was paid seconds ago is not cancelled. Returns the decision to cancel. */
   private async cancelling({ status, order_id }: ExistingOrder, cause: EventMetadata) {
     const polled = status === 'pending' ? await this.poller.poll(order_id, cause).catch(rejectCaller) : null;
     const command = { at: timestamp(this.clock), isDepositPending: polled?.isDepositPending ?? false };

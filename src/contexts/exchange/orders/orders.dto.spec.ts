@@ -40,7 +40,7 @@ describe('a date filter of the list of orders', () => {
     '20260131',
     '2026-01-01T12:30 2:00',
     '',
-  ])('cannot be %j, and the error repeats it', (text) =>
+  ])('cannot be %j, and the error quotes the text', (text) =>
     expect(faultOf(datePoint, text)).toContain(`not ${JSON.stringify(text)}`),
   );
 });
@@ -78,7 +78,7 @@ describe('codes of tokens, chains and pairs', () => {
     expect(read(fiatCurrency, 'eur')).toBe('EUR');
   });
 
-  it('are quoted in the error if unknown, truncated and escaped, next to the known ones', () => {
+  it('that are unknown are quoted in the error, truncated and escaped, after the known codes', () => {
     expect(faultOf(pairs, 'DOGESOL')).toBe('must be one of USDCSOL, BTCSOL, not "DOGESOL"');
     expect(faultOf(pairs, 'a"\n<b>')).toBe('must be one of USDCSOL, BTCSOL, not "a\\"\\n<b>"');
     expect(faultOf(pairs, 'x'.repeat(10_000))).toBe(

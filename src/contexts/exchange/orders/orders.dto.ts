@@ -52,7 +52,7 @@ export const returnUrl: Rule = text({ format: 'uri', maxLength: 2048 }, (value) 
   value === '' ? undefined : value,
 );
 
-/** Accepts one of the codes in any letter case. */
+/** Returns the rule that accepts one of the codes in any letter case. */
 export function code(codes: readonly string[]): Rule {
   const known = new Map(codes.map((each) => [each.toLowerCase(), each]));
   return text({ enum: [...codes] }, (value) => {
@@ -61,7 +61,7 @@ export function code(codes: readonly string[]): Rule {
   });
 }
 
-/** The only token and chain of payouts. Parameters may omit the chain. */
+/** The rules for the only token and chain of payouts. Parameters may omit the chain. */
 export const [tokenTo, chainTo] = [code([PAID_OUT.token]), code([PAID_OUT.chain])];
 
 export const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };

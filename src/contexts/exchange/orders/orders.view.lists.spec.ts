@@ -90,14 +90,14 @@ describe('the operator list of 40,000 orders under 40 keys', () => {
     ['of one merchant', {}, [merchant(3)], (n) => n % MERCHANTS === 3],
     ['of one key', { key_id: key(7) }, null, (n) => n % KEYS === 7],
     ['of a key of another merchant', { key_id: key(7) }, [merchant(8)], () => false],
-    ['of a user, under whichever key', { user_id: 'user 4' }, null, (n) => userOf(n) === 'user 4'],
+    ['of a user, under any key', { user_id: 'user 4' }, null, (n) => userOf(n) === 'user 4'],
     [
       'of a user of one merchant',
       { user_id: 'user 4', status: 'completed' },
       [merchant(3)],
       (n) => userOf(n) === 'user 4' && n % MERCHANTS === 3 && statusOf(n) === 'completed',
     ],
-    ['of a user who has none', { user_id: 'unknown' }, null, () => false],
+    ['of an unknown user', { user_id: 'unknown' }, null, () => false],
     ['with an amount to refund', { refundable: 'true' }, null, refundableOf],
     [
       'with an amount to refund, of two merchants',
@@ -124,7 +124,7 @@ describe('the operator list of 40,000 orders under 40 keys', () => {
     expect(second.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds, PAGE)));
   });
 
-  it('finds the orders with a deposit address or a transaction hash through its index', async () => {
+  it('finds orders by deposit address or transaction hash through an index', async () => {
     const numbers = [30_007, 20_007, 10_007, 7];
     const found = async (merchants: readonly string[] | null) =>
       (await list.search({ text: 'address 7', merchants, ...ALL })).map(({ id }) => id);

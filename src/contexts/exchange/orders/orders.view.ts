@@ -47,7 +47,7 @@ export const orderViews: SubscriptionDefinition = {
   tables: { schema: 'exchange', names: ['orders'], json: ['events'] },
 };
 
-/** Returns the row. Its `body` is the API's JSON, with sealed personal fields. */
+/** Returns the row of an order. `body` is the API's JSON with sealed personal fields. */
 function toRow(state: ExistingOrder) {
   const { key_id, merchant_id, user_hash, withdraw_address, created_at } = state;
   return {
@@ -121,7 +121,7 @@ export class OrdersView {
     return withPersonal ? found : { ...found, ...NO_PERSON };
   }
 
-  /** Finds an order by id, or the newest by deposit address or by the hash of a deposit, payout or refund. */
+  /** Finds an order by id, or the newest orders by deposit address or hash (deposit, payout, refund). */
   @Searches('orders:read')
   async search({ text, uuid, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
     if (uuid !== null) {
@@ -219,7 +219,7 @@ export class OrdersView {
     return withPersonal ? this.withPersons(orders) : orders.map((each) => ({ ...each, ...NO_PERSON }));
   }
 
-  /** Unseals the personal fields; null once they are erased. */
+  /** Unseals the personal fields, which are null once they are erased. */
   private async withPersons<Listed extends OrderRecord>(
     orders: readonly Listed[],
   ): Promise<readonly Listed[]> {

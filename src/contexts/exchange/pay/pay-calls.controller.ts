@@ -98,7 +98,7 @@ export class PayCallsController {
     this.takeBudget(visit);
   }
 
-  /** Visitors of pages count as clients, never as the owner of the key. */
+  /** Counts the call for the client, because a visitor of a page is never the owner of the key. */
   private takeBudget({ payer: { key_id: keyId }, ip }: PayVisit): void {
     this.budget.take(keyId, `${keyId}/${toClient(ip)}`);
   }

@@ -30,7 +30,7 @@ describe('an order on the pay page', () => {
     ]);
   });
 
-  it('lists the refund of a provider that names its transaction', () => {
+  it('lists a refund by the provider only if the provider names the transaction', () => {
     const exact = received(deposit('a', '100'));
     expect(displayed(exact, refunded('100', '0xrefund')).transfers).toEqual([
       { kind: 'deposit', amount: '100', hash: '0xa' },
@@ -39,7 +39,7 @@ describe('an order on the pay page', () => {
     expect(displayed(exact, refunded('100')).transfers).toHaveLength(1);
   });
 
-  it('displays its missing amount, which is never negative', () => {
+  it('displays the missing amount, which is never negative', () => {
     expect(displayed().missing).toBe('100');
     expect(displayed(received(deposit('a', '40.25'))).missing).toBe('59.75');
     expect(displayed(received(deposit('a', '101'))).missing).toBe('0');

@@ -39,7 +39,7 @@ export const PAY_PAGE: Page = {
   requestTimeoutMs: 15_000,
 };
 
-/** The order as the page displays it; `now` in epoch ms. */
+/** Returns the order as the page displays it. `now` is in epoch ms. */
 export function payOrder(state: ExistingOrder, now: number): PayOrder {
   const order = orderRecord(state);
   const { amount_from: amount, amount_received: received } = order;

@@ -38,7 +38,7 @@ export interface PayFacts {
     readonly decimals: number;
     /** The network's name for a tag or memo, or null for none. */
     readonly tag: 'tag' | 'memo' | null;
-    /** The template with `{address}`, `{amount}` or `{units}`; null where wallets support none. */
+    /** The wallet URI with `{address}`, `{amount}` or `{units}`; null if wallets support no URI. */
     readonly payment_uri: string | null;
   })[];
   readonly onramps: readonly Texts<'name' | 'url'>[];

@@ -20,7 +20,7 @@ const sessionsWith = (key: string) =>
 const sessions = sessionsWith('key');
 
 describe('the session of a pay page', () => {
-  it('can be read back with its payer until an order can no longer wait', () => {
+  it('returns the payer for 26 h, until the latest possible order of the page has ended', () => {
     const token = sessions.open(payer);
     now += 26 * HOUR_MS - 1;
     expect(sessions.read(token)).toEqual(payer);
@@ -44,7 +44,7 @@ describe('the session of a pay page', () => {
     for (const token of forged) expect([token, sessions.read(token)]).toEqual([token, null]);
   });
 
-  it('has a different link for each payer, whichever secret signed it', () => {
+  it('has a link id that differs between payers and does not depend on the signing secret', () => {
     const others: Partial<PayerSession>[] = [
       { key_id: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2f' },
       { withdraw_address_memo: null, withdraw_address_tag: payer.withdraw_address_memo },

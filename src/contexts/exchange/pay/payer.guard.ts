@@ -43,7 +43,7 @@ export class PaySessions extends PageSessions<PayerSession> {
     super('pay session', BEFORE_MS + waitSeconds * 1000, clock, keyedHash);
   }
 
-  /** Identifies the payer in the browser's storage and in rate limits. */
+  /** Returns the payer's id for the browser's storage and for rate limits. */
   link(payer: Payer): string {
     const parts = [payer.key_id, ...PAYER_FIELDS.map((name) => payer[name])];
     return this.keyedHash.of('pay link', JSON.stringify(parts)).slice(0, 32);
@@ -132,7 +132,7 @@ export class PayerGuard implements CanActivate {
     };
   }
 
-  /** Checks the payer's key and secret, and counts the request. Throws Refusal (401, 403, 429). */
+  /** Verifies the payer's key and secret, and counts the request. Throws Refusal (401, 403, 429). */
   async admit(payer: PayerSession, { edge, ip, method }: FastifyRequest): Promise<PayVisitor> {
     const { key_id: keyId, secret_hash: secretHash } = payer;
     const key = await this.keys.find(keyId);

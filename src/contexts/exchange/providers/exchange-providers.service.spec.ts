@@ -37,7 +37,7 @@ describe('failed calls to a provider', () => {
   const down = failing(new ProviderUnavailable('it responds with 500'));
   afterEach(() => void jest.useRealTimers());
 
-  it('pause only the key whose callers they fail for', async () => {
+  it('for one API key pause only the calls for that key', async () => {
     const { providers, outcome } = callsOf('memory');
     for (let n = 0; n < 3; n += 1) expect(await outcome('a', down)).toBe('it responds with 500');
     expect(providers.unavailable()).toEqual(['memory']);
@@ -47,7 +47,7 @@ describe('failed calls to a provider', () => {
     expect(providers.unavailable()).toEqual([]);
   });
 
-  it('pause all keys if they fail for the service itself, and the readiness names the provider', async () => {
+  it('pause the calls of all keys and name the provider in the readiness check, if no key caused them', async () => {
     const { providers, outcome } = callsOf('memory');
     expect(await providers.check()).toBeUndefined();
     for (let n = 0; n < 3; n += 1) await outcome(null, down);
@@ -58,7 +58,7 @@ describe('failed calls to a provider', () => {
     for (const keyId of [null, 'a']) expect(await outcome(keyId, works)).toContain('unavailable seconds ago');
   });
 
-  it('are named by the readiness for a minute if the provider is silent', async () => {
+  it('that time out three times in a row mark the provider as unavailable for a minute', async () => {
     jest.useFakeTimers();
     const { providers, outcome } = callsOf('silent');
     for (let n = 0; n < 3; n += 1) {

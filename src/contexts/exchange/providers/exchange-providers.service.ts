@@ -18,7 +18,7 @@ const RETRY_AFTER_SECONDS = 5;
 const CALL_TIMEOUT_MS = 10_000;
 /** The number of consecutive failed calls after which calls pause. */
 const TOLERATED = 3;
-/** The time for which failures without a later call count as an outage. */
+/** The time after the last failed call for which the provider counts as unavailable. */
 const OUTAGE_MS = 60_000;
 const BACKOFF = { firstMs: 500, maxMs: 5000 };
 
@@ -56,7 +56,7 @@ class Circuit {
     this.openUntil = -Infinity;
   }
 
-  /** Counts concurrent failed calls once. */
+  /** Counts a failed call; concurrent failed calls count once. */
   private fail(startedAt: number): void {
     const now = performance.now();
     if (startedAt < this.failedAt) return;
@@ -116,7 +116,7 @@ export class ExchangeProviders {
       .map(([name]) => name);
   }
 
-  /** The state of the provider of new orders for the admin API. */
+  /** Returns the state of the provider of new orders for the admin API. */
   facts(): ProviderState {
     const name = this.currentName ?? 'none';
     const status = this.unavailable().includes(name) ? 'unavailable' : 'ok';
@@ -136,7 +136,7 @@ export class ExchangeProviders {
     return this.circuitsOfAll.get(name)!.watch(watched);
   }
 
-  /** Quotes either side's amount, or the pair's default. Throws `validation_failed` and `unavailable`. */
+  /** Quotes `amount_from`, `amount_to` or the pair's default. Throws `validation_failed`, `unavailable`. */
   async quote(keyId: string, { pair_id, amount_from, amount_to }: Record<string, unknown>): Promise<Quote> {
     const pair = typeof pair_id === 'string' ? pairOf(pair_id) : null;
     if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair'] });
@@ -152,7 +152,7 @@ export class ExchangeProviders {
     return quote(needed(requested, rate, decimals));
   }
 
-  /** Warns of an outage. The process stays ready, because no other process could create orders either. */
+  /** Returns a warning during an outage. The process stays ready, because no process could create orders. */
   async check(): Promise<string | void> {
     if (!this.isConfigured) return 'no exchange provider is configured: no order can be created';
     const name = this.currentName ?? '';

@@ -16,13 +16,13 @@ describe('the file of on-ramps', () => {
     expect(readOnramps([])).toEqual([]);
   });
 
-  it('can contain the examples of the sandbox', () =>
+  it('is accepted with the on-ramps of the sandbox', () =>
     expect(readOnramps(SANDBOX_ONRAMPS)).toEqual(SANDBOX_ONRAMPS));
 
   it.each<[string, unknown, RegExp]>([
     ['no array', { ...GOOD }, /onramps must be an array/],
-    ['too many', Array.from({ length: 51 }, () => GOOD), /must contain at most 50/],
-    ['an entry that is none', [null], /onramps 0 must be an object/],
+    ['51 on-ramps', Array.from({ length: 51 }, () => GOOD), /must contain at most 50/],
+    ['an entry that is no object', [null], /onramps 0 must be an object/],
     ['an id in upper case', [{ ...GOOD, id: 'Pay' }], /onramps 0 id must be/],
     ['a script', [{ ...GOOD, url: 'javascript:alert(1)' }], /url must be an https:\/\/ URL/],
     ['a user in its URL', [{ ...GOOD, url: 'https://a@pay.example/' }], /must not contain a user name/],
@@ -32,24 +32,24 @@ describe('the file of on-ramps', () => {
       /placeholder \{user_id\}/,
     ],
     ['a placeholder in its path', [{ ...GOOD, url: 'https://pay.example/{token}' }], /only in its query/],
-    ['a currency that is none', withFiat({ code: 'euro' }), /fiats 0 code must be a code such as EUR/],
+    ['a malformed currency', withFiat({ code: 'euro' }), /fiats 0 code must be a code such as EUR/],
     ['a limit as a number', withFiat({ minimum: 1 }), /minimum must be a string/],
-    ['limits the wrong way round', withFiat({ minimum: '2', maximum: '1' }), /EUR of/],
+    ['a minimum above the maximum', withFiat({ minimum: '2', maximum: '1' }), /EUR of/],
     ['no currency', [{ ...GOOD, fiats: [] }], /pay-co has no fiats/],
-    ['one id twice', [GOOD, GOOD], /two on-ramps have the id pay-co/],
+    ['a repeated id', [GOOD, GOOD], /two on-ramps have the id pay-co/],
   ])('is refused with %s', (_, value, message) => expect(() => readOnramps(value)).toThrow(message));
 });
 
 describe('an on-ramp', () => {
   it.each<[string, string | null, string | null, boolean]>([
-    ['a purchase of which nothing is known', null, null, true],
+    ['a purchase without currency and amount', null, null, true],
     ['no other currency', 'USD', null, false],
     ['its minimum', 'EUR', '20', true],
-    ['no less than its minimum', 'EUR', '19.99', false],
+    ['no amount below its minimum', 'EUR', '19.99', false],
     ['its maximum', 'EUR', '5000.50', true],
-    ['no more than its maximum', 'EUR', '5000.51', false],
-    ['an amount that one of its currencies has', null, '20', true],
-    ['no amount that none of its currencies has', null, '19', false],
+    ['no amount above its maximum', 'EUR', '5000.51', false],
+    ['an amount within the limits of any currency', null, '20', true],
+    ['no amount outside the limits of all currencies', null, '19', false],
   ])('accepts %s', (_, fiat, amount, is) => expect(takes(GOOD, { fiat, amount })).toBe(is));
 });
 

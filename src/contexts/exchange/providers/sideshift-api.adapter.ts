@@ -5,7 +5,7 @@ import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 
-/** The limit of a response, which suffices for a shift with many deposits. */
+/** The maximum size of a response, which suffices for a shift with many deposits. */
 const MAX_RESPONSE_BYTES = 262_144;
 
 /** An untrusted JSON object. Every value must be checked before its use. */
@@ -43,7 +43,7 @@ export class SideShiftApi {
     return this.readObject(await this.send(path, body, callerAddress), 201);
   }
 
-  /** Cancels a shift; no effect on one that has ended. */
+  /** Cancels a shift, unless it has ended. Throws ProviderUnavailable (`later`) in its first 5 minutes. */
   async cancel(id: string): Promise<void> {
     const result = await this.send('/cancel-order', { orderId: id }, null);
     if (result.kind === 'response' && result.status === 204) return;

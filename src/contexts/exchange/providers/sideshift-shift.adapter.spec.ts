@@ -119,7 +119,7 @@ describe('a deposit at SideShift', () => {
     expect(depositOf('Case-Matters').claim).not.toBe(depositOf('case-matters').claim);
   });
 
-  it('counts as one of two if the transaction is listed twice in different letter case', () => {
+  it('has two ids but one claim if its transaction is listed twice in different letter case', () => {
     const deposits = [`0x${hash}`, `0x${hash.toLowerCase()}`].map((depositHash) => ({
       ...SHIFT,
       depositHash,

@@ -28,19 +28,19 @@ const newOrder: SideShiftHarness['newOrder'] = (over) => harness.newOrder(over);
 const factsOf = ({ deposits }: ProviderStatus): DepositFacts[] =>
   deposits.map(({ claim: _, ...facts }) => facts);
 
-describe('a SideShift that returns false data', () => {
+describe('false data from SideShift', () => {
   it.each<[string, object]>([
-    ['another coin', { depositCoin: 'USDT' }],
-    ['something else that it pays out', { settleCoin: 'BTC' }],
-    ['another address that it pays out to', { settleAddress: ShiftBook.OWN_ADDRESS }],
+    ['another deposit coin', { depositCoin: 'USDT' }],
+    ['another payout coin', { settleCoin: 'BTC' }],
+    ['another payout address', { settleAddress: ShiftBook.OWN_ADDRESS }],
     ['a rate that is not fixed', { type: 'variable' }],
-    ['more to be sent', { depositAmount: '101' }],
-    ['less to be paid out', { settleAmount: '0.1' }],
+    ['a larger deposit amount', { depositAmount: '101' }],
+    ['a smaller payout', { settleAmount: '0.1' }],
     ['no deposit address', { depositAddress: null }],
     ['a deposit address of another chain', { depositAddress: 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh' }],
     ['no expiry', { expiresAt: 'soon' }],
-    ['an id that leads elsewhere', { id: '../account' }],
-  ])('opens no order for a new shift with %s', async (_, lie) => {
+    ['an id that is a path', { id: '../account' }],
+  ])('is a contradiction if a new shift has %s', async (_, lie) => {
     sideshift.lie = (reported, request) =>
       request === 'POST /shifts/fixed' ? { ...reported, ...lie } : reported;
     await expect(newOrder()).rejects.toMatchObject(CONTRADICTION);
@@ -49,14 +49,14 @@ describe('a SideShift that returns false data', () => {
   it.each<[string, object]>([
     ['another amount', { depositAmount: '1' }],
     ['another coin', { settleCoin: 'ETH' }],
-    ['nothing to be paid out', { settleAmount: '0' }],
-  ])('opens no order for a quote with %s', async (_, lie) => {
+    ['a payout of 0', { settleAmount: '0' }],
+  ])('is a contradiction, and opens no shift, if a quote has %s', async (_, lie) => {
     sideshift.lie = (reported, request) => (request === 'POST /quotes' ? { ...reported, ...lie } : reported);
     await expect(newOrder()).rejects.toMatchObject(CONTRADICTION);
     expect(harness.opened).toBe(0);
   });
 
-  it('quotes no price with a rate that is none', async () => {
+  it('is a contradiction if the rate of a quote is infinite', async () => {
     sideshift.lie = (reported) => ({ ...reported, rate: 'Infinity' });
     await expect(provider.quote('USDCSOL', null)).rejects.toMatchObject(CONTRADICTION);
   });
@@ -64,12 +64,12 @@ describe('a SideShift that returns false data', () => {
   it.each<[string, object]>([
     ['another shift', { id: 'ffffffffffffffffffff' }],
     ['another deposit address', { depositAddress: '0x52908400098527886E0F7030069857D2E4169EE7' }],
-    ['a memo all of a sudden', { depositMemo: '7' }],
-    ['another address that it paid out to', { settleAddress: ShiftBook.OWN_ADDRESS }],
+    ['a new memo', { depositMemo: '7' }],
+    ['another payout address', { settleAddress: ShiftBook.OWN_ADDRESS }],
     ['another coin', { depositCoin: 'USDT' }],
-    ['a deposit of less', { depositAmount: '99' }],
-    ['a payment without a hash', { settleHash: null }],
-  ])('is ignored when a paid shift has %s', async (_, lie) => {
+    ['a smaller deposit', { depositAmount: '99' }],
+    ['a payout without a hash', { settleHash: null }],
+  ])('is a contradiction as long as a paid shift has %s', async (_, lie) => {
     const { order, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
     sideshift.lie = (reported) => ({ ...reported, ...lie });
@@ -79,10 +79,10 @@ describe('a SideShift that returns false data', () => {
   });
 
   it.each<[string, object]>([
-    ['that nothing ever came', { status: 'waiting' }],
-    ['that it expired', { status: 'expired' }],
-    ['that it was another deposit', { depositHash: `0x${'1'.repeat(64)}` }],
-  ])('is not believed when it contradicts an earlier status: %s', async (_, lie) => {
+    ['the status waiting', { status: 'waiting' }],
+    ['the status expired', { status: 'expired' }],
+    ['another deposit', { depositHash: `0x${'1'.repeat(64)}` }],
+  ])('is a contradiction as long as a shift with a recorded deposit has %s', async (_, lie) => {
     const { order, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
     const recorded = factsOf(await provider.status(order));
@@ -92,7 +92,7 @@ describe('a SideShift that returns false data', () => {
     expect((await provider.status(order, recorded)).outcome).toMatchObject({ kind: 'completed' });
   });
 
-  it('is not believed when the amount of a recorded deposit decreases', async () => {
+  it('is a contradiction if the amount of a recorded deposit decreases', async () => {
     const { order, shiftId } = await newOrder();
     sideshift.pay(shiftId, '99');
     const recorded = factsOf(await provider.status(order));
@@ -100,7 +100,7 @@ describe('a SideShift that returns false data', () => {
     await expect(provider.status(order, recorded)).rejects.toMatchObject(CONTRADICTION);
   });
 
-  it('opens no order for a new shift without the memo that its chain requires', async () => {
+  it('is a contradiction if a new shift lacks the memo that its chain requires', async () => {
     sideshift.lie = ({ depositMemo: _, ...reported }) => reported;
     await expect(newOrder({ pair_id: 'XRPSOL' })).rejects.toMatchObject(CONTRADICTION);
   });
@@ -121,13 +121,13 @@ describe('an unreliable SideShift', () => {
     { status: 200, body: '[]' },
     { status: 200, body: 'null' },
     { status: 200, body: '{' },
-  ] as const)('counts as contradicting itself after %j', async (fault) => {
+  ] as const)('is reported as a contradiction after %j', async (fault) => {
     const { order } = await newOrder();
     sideshift.faults = [fault];
     await expect(provider.status(order)).rejects.toMatchObject(CONTRADICTION);
   });
 
-  it('causes errors without addresses and keys', async () => {
+  it('causes errors that contain no address and no secret', async () => {
     const { secret, error } = { secret: sideshift.account.sideshiftSecret, error: `${ADDRESS} is bad` };
     sideshift.faults = [{ status: 400, body: JSON.stringify({ error: { message: error } }) }];
     const thrown = await provider.create(requested()).catch((cause: unknown) => cause);

@@ -50,7 +50,7 @@ describe('an order at SideShift', () => {
     expect(order.deposit_address_tag).toMatch(/^\d+$/);
   });
 
-  it('passes the address of the caller on unless it is private', async () => {
+  it('is requested with the address of the caller, unless the address is private', async () => {
     sideshift.deniedAddress = '185.143.234.1';
     await expect(newOrder({ caller_address: '185.143.234.1' })).rejects.toMatchObject({ parameter: null });
     await expect(newOrder({ caller_address: '::ffff:185.143.234.1' })).rejects.toBeInstanceOf(
@@ -67,20 +67,20 @@ describe('an order at SideShift', () => {
 
 describe('a refusal by SideShift', () => {
   it.each<[string, Partial<NewProviderOrder>, object]>([
-    ['a pair that it does not have', { pair_id: 'BTCSOL' }, { parameter: 'pair_id' }],
-    ['an address of its own', { withdraw_address: ShiftBook.OWN_ADDRESS }, { parameter: 'withdraw_address' }],
-    ['an address that is none', { withdraw_address: 'x' }, { parameter: 'withdraw_address' }],
+    ['an unknown pair', { pair_id: 'BTCSOL' }, { parameter: 'pair_id' }],
+    ['a SideShift address', { withdraw_address: ShiftBook.OWN_ADDRESS }, { parameter: 'withdraw_address' }],
+    ['a malformed address', { withdraw_address: 'x' }, { parameter: 'withdraw_address' }],
     ['a memo', { withdraw_address_memo: '1' }, { parameter: 'withdraw_address_memo' }],
     ['a tag', { withdraw_address_tag: '1' }, { parameter: 'withdraw_address_tag' }],
-  ])('names the parameter of %s', (_, over, error) => expect(newOrder(over)).rejects.toMatchObject(error));
+  ])('names the parameter: %s', (_, over, error) => expect(newOrder(over)).rejects.toMatchObject(error));
 
-  it('can be repeated later if it is a rate limit', async () => {
+  it('counts as temporary if the cause is a rate limit', async () => {
     sideshift.faults = [{ status: 429, body: '{}' }];
     await expect(newOrder()).rejects.toMatchObject(LATER);
     await newOrder();
   });
 
-  it('can be repeated later if the quote expired meanwhile', async () => {
+  it('counts as temporary if the quote expired meanwhile', async () => {
     sideshift.lie = (reported, request) => {
       if (request === 'POST /quotes') sideshift.advance(16 * 60_000);
       return reported;
@@ -88,7 +88,7 @@ describe('a refusal by SideShift', () => {
     await expect(newOrder()).rejects.toMatchObject(LATER);
   });
 
-  it('counts as an outage if it concerns the account', async () => {
+  it('counts as an outage if SideShift rejects the account', async () => {
     const wrong = harness.process({ sideshiftSecret: 'another-key' });
     await expect(wrong.create(requested())).rejects.toMatchObject(UNAVAILABLE);
     const other = harness.process({ sideshiftAffiliateId: 'somebody' });
@@ -120,8 +120,8 @@ describe('a shift at SideShift', () => {
   });
 
   it.each([
-    ['too little', '99.999999'],
-    ['too much', '100.000001'],
+    ['a deposit of too little', '99.999999'],
+    ['a deposit of too much', '100.000001'],
   ])('waits for a refund address after %s and is then refunded', async (_, amount) => {
     const { order, shiftId } = await newOrder();
     const deposit = sideshift.book.receive(shiftId, amount);
@@ -156,7 +156,7 @@ describe('a shift at SideShift', () => {
     expect(after.outcome).toEqual(before.outcome);
   });
 
-  it('has no outcome after it expired, even if SideShift no longer returns its address', async () => {
+  it('has no outcome after the expiry, even if SideShift no longer returns the deposit address', async () => {
     const { order } = await newOrder();
     sideshift.advance(60 * 60_000);
     sideshift.lie = (reported) => ({ ...reported, depositAddress: null });
@@ -179,7 +179,7 @@ describe('a shift at SideShift', () => {
 });
 
 describe('cancelling a shift', () => {
-  it('is refused for the first five minutes, as SideShift demands, and can be repeated later', async () => {
+  it('is refused in the first five minutes, as SideShift demands; later it succeeds and can be repeated', async () => {
     const { order, shiftId } = await newOrder();
     await expect(provider.cancel(order)).rejects.toMatchObject(LATER);
     sideshift.advance(FIVE_MINUTES);

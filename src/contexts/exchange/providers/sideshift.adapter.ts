@@ -33,9 +33,9 @@ import {
 /** The validity of a quote without an order. */
 const QUOTE_MS = 30_000;
 const TIMES = {
-  /** The creation of an order needs two calls, and its caller waits for both. */
+  /** The timeout of one call. The creation of an order needs two, and its caller waits for both. */
   timeoutMs: 4000,
-  /** The age from which a transfer is listed or pending. SideShift lists it soon after its block. */
+  /** The age at which a transfer is surely listed or pending. SideShift lists each soon after its block. */
   listedAfterMs: 60_000,
 };
 /** The decimals of rates and of amounts that SideShift computes. */
@@ -44,7 +44,7 @@ const AMOUNT_DECIMALS = 8;
 
 /**
  * The provider SideShift (ADR 119). Each order is a fixed-rate shift for exactly the requested amount, paid
- * out automatically. SideShift refunds a wrong amount, a second deposit and one after the expiry.
+ * out automatically. SideShift refunds a wrong amount, a second deposit and a deposit after the expiry.
  */
 export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdown {
   readonly name = 'sideshift';
@@ -118,7 +118,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     return Promise.resolve();
   }
 
-  /** An expired shift and one with a deposit cannot be cancelled. Their status reports the outcome. */
+  /** Cancels a shift. After the expiry or a deposit it has no effect, and the status reports the outcome. */
   cancel(order: AgreedOrder): Promise<void> {
     return this.api.cancel(order.provider_reference);
   }

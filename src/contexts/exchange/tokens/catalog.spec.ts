@@ -80,7 +80,7 @@ describe('the payment URI for wallets', () => {
     for (const each of contracts) expect(getAddress(each.toLowerCase())).toBe(each);
   });
 
-  it('uses the chain and the USDC of the sandbox, and nothing else there', () => {
+  it('exists in the sandbox only for USDC on Ethereum, with the chain and the contract of the sandbox', () => {
     const test = { chainId: 31337, usdc: `0x${'1'.repeat(40)}` };
     const uris = PAIRS.map(({ id, from }) => [id, paymentUri(from, test)]);
     expect(uris.filter(([, uri]) => uri !== null)).toEqual([['USDCSOL', transfer(test.usdc, 31337)]]);

@@ -28,7 +28,7 @@ export interface Pair {
   readonly id: string;
   readonly from: Asset;
   readonly to: Asset;
-  /** The amount of an order that requests none, in `from`. */
+  /** The default amount of an order, in `from`. */
   readonly defaultAmount: string;
 }
 
@@ -82,7 +82,7 @@ function byId<T extends { readonly id: string }>(all: readonly T[]): (id: string
 }
 export const [pairOf, tokenOf, chainOf] = [byId(PAIRS), byId(TOKENS), byId(CHAINS)];
 
-/** The currency of a pair's deposits, such as `USDC on Base`. */
+/** Returns the currency of a pair's deposits, such as `USDC on Base`. */
 export function toCurrency(pairId: string): string {
   const { token, chain } = pairOf(pairId)!.from;
   return `${tokenOf(token)!.symbol} on ${chainOf(chain)!.name}`;

@@ -33,7 +33,7 @@ import {
 const MAX_FIAT = '1000000';
 
 const FIAT_CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
-/** The digits after the point by ISO 4217, where they are not two. */
+/** The number of digits after the point by currency (ISO 4217), if not two. */
 const MINOR_DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'
     .split(' ')
@@ -64,14 +64,14 @@ export const fiatCurrency: Rule = text({ pattern: '^[A-Z]{3}$', examples: ['EUR'
     : new Fault(`must be the ISO 4217 code of a currency, such as EUR, not ${quoted(value)}`),
 );
 
-/** Rounds half up to the minor unit of the currency, or to hundredths without one. */
+/** Rounds half up to the minor unit of the currency, or to hundredths without a currency. */
 export function roundedFiat(amount: string, currency: string | undefined): string {
   const decimals = MINOR_DIGITS.get(currency ?? '') ?? 2;
   if ((amount.split('.')[1] ?? '').length <= decimals) return amount;
   return new Big(amount).round(decimals, Big.roundHalfUp).toFixed();
 }
 
-/** The controller refuses unknown ids. */
+/** The ids of on-ramps, separated by commas. The controller refuses unknown ids. */
 const ids = text({ examples: ['moonpay,transak'] }, (value) => {
   const found = value.split(',').map((id) => id.trim());
   return found.includes('') ? new Fault('must be ids of on-ramps with commas between them') : found;

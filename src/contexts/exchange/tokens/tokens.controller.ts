@@ -80,7 +80,7 @@ const ICONS: Readonly<Record<string, string>> = {
   sol: '<svg width="32" height="32" viewBox="0 0 32 32" xmlns="http://www.w3.org/2000/svg"><g fill="none"><circle fill="#66F9A1" cx="16" cy="16" r="16"/><path d="M9.925 19.687a.59.59 0 01.415-.17h14.366a.29.29 0 01.207.497l-2.838 2.815a.59.59 0 01-.415.171H7.294a.291.291 0 01-.207-.498l2.838-2.815zm0-10.517A.59.59 0 0110.34 9h14.366c.261 0 .392.314.207.498l-2.838 2.815a.59.59 0 01-.415.17H7.294a.291.291 0 01-.207-.497L9.925 9.17zm12.15 5.225a.59.59 0 00-.415-.17H7.294a.291.291 0 00-.207.498l2.838 2.815c.11.109.26.17.415.17h14.366a.291.291 0 00.207-.498l-2.838-2.815z" fill="#FFF"/></g></svg>',
 };
 
-/** Includes a hash of the picture in the name, so that caches may keep it for ever. */
+/** Returns a file name with a hash of the picture, so that caches may keep the file for ever. */
 function fileName(tokenId: string): string {
   return `${tokenId}-${createHash('sha256').update(ICONS[tokenId]!).digest('hex').slice(0, 12)}.svg`;
 }

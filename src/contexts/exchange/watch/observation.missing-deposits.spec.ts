@@ -34,7 +34,7 @@ describe('deposits that a reorganisation removed', () => {
     return [shortfall(state), amountRefundable(state)];
   };
 
-  it('are recorded once each, and other deposits stay', () => {
+  it('are recorded as missing once; a deposit that the provider only omits is not', () => {
     const partly = given(created, received(part));
     partly.when(observing({ missing: ['a', 'unknown'] })).then(missing(part));
     partly.when(observing({ deposits: [] })).then();
@@ -61,11 +61,11 @@ describe('deposits that a reorganisation removed', () => {
     ['100', '0', '0'],
     ['130', '0', '30'],
     ['30', '70', '0'],
-  ])('are offset by a transfer of %s in another block before anything is refundable', (amount, short, rest) =>
+  ])('of 100 that return as %s leave a shortfall of %s and %s refundable', (amount, short, rest) =>
     expect(balance(...done, missing(exact), late({ ...moved, amount }))).toEqual([short, rest]),
   );
 
-  it('do not keep an order in processing once the provider has paid it out or refunded it', () => {
+  it('do not keep an order in processing once the provider has paid out or refunded', () => {
     const outcomes = [
       [{ kind: 'completed', transactionHash: '0xout', amountTo: null }, completed()],
       [{ kind: 'refunded', transactionHash: null }, refunded('100')],
@@ -87,7 +87,7 @@ describe('deposits that a reorganisation removed', () => {
     expect(balance(created, cancelled, late(exact), missing(exact))).toEqual(['0', '0']);
   });
 
-  it('are not refundable when their order fails, unlike its deposits that are still on the chain', () => {
+  it('are not refundable when the order fails; deposits that are still on the chain are refundable', () => {
     const outcome = { kind: 'failed', reason: 'no liquidity' } as const;
     given(...processed)
       .when(observing({ deposits: [moved], missing: ['b'], outcome }))
@@ -111,12 +111,12 @@ describe('small late transfers after the twentieth late deposit', () => {
     expect(recordAfter(...history, dust('4')).amount_refundable).toBe('204');
   });
 
-  it('are reduced after a reorganisation if the provider names the missing ones', () => {
+  it('count less after a reorganisation only if the provider names the missing transfers', () => {
     afterThree.when(observed(2, { missing: ['small 2'] })).then(dust('2'));
     afterThree.when(observed(2)).then();
   });
 
-  it('are recorded each time up to a hundred times, then when they have doubled or a day has passed', () => {
+  it('are recorded at each change up to a hundred times, then once their sum doubles or a day passes', () => {
     const afterMany = given(...history, ...Array.from({ length: 100 }, (_, n) => dust(`${n + 1}`)));
     afterMany.when(observed(199)).then();
     afterMany.when(observed(200)).then(dust('200'));

@@ -31,7 +31,7 @@ describe('a deposit', () => {
   const [a, b] = [deposit('a', '60'), deposit('b', '40', minute(6))];
   const exact = deposit('a', '100');
 
-  it('of exactly the requested amount is exchanged for the quoted amount even if the rate gives another', () => {
+  it('of exactly the requested amount is exchanged for the quoted amount even if the rate yields another', () => {
     given(created).when(seeing(exact)).then(received(exact), processing('100', '0.5'));
     const quoted: OrderEventOf<'order.created.v1'> = { ...created, data: { ...facts, amount_to: '0.499' } };
     given(quoted).when(seeing(exact)).then(received(exact), processing('100', '0.499'));
@@ -57,7 +57,7 @@ describe('a deposit', () => {
     given(created, received(a)).when(seeing(a, b)).then(received(b), processing('100', '0.5'));
   });
 
-  it('of 0.5 of 100 USDC is recorded separately up to the twentieth; later ones are recorded as a sum', () => {
+  it('of 0.5 for an order of 100 is recorded separately up to the twentieth; later deposits become one sum', () => {
     const small = Array.from({ length: 20 }, (_, n) => deposit(`small${n}`, '0.5'));
     const twenty = small.map((each) => received(each));
     const afterNineteen = given(created, ...twenty.slice(0, 19));
@@ -72,7 +72,7 @@ describe('a deposit', () => {
     given(created).when(seeing(nothing)).then();
   });
 
-  it('after the exchanged one is late, even in the same poll', () =>
+  it('that follows the exchanged deposit is late, even in the same poll', () =>
     given(created).when(seeing(exact, b)).then(received(exact), processing('100', '0.5'), late(b)));
 
   it('after a cancellation is late and refundable', () => {
@@ -84,14 +84,14 @@ describe('a deposit', () => {
     ]);
   });
 
-  it('counts if its block is in time, even if it is observed after the end', () => {
+  it('counts if its block is in time, even if the poll is after the end of the order', () => {
     const last = deposit('a', '100', minute(60));
     given(created)
       .when(observing({ deposits: [last], at: minute(90) }))
       .then(received(last, minute(90)), processing('100', '0.5', '0', minute(90)));
   });
 
-  it('is late if its block is past the end, even if the end is not recorded yet', () => {
+  it('is late if its block is past the end of the order, even if that end is not recorded yet', () => {
     const after = deposit('a', '100', minute(60.01));
     const seen = { deposits: [after], at: minute(61) };
     const [lateOne, end] = [late(after, minute(61)), expiredAt(minute(61))];
@@ -112,7 +112,7 @@ describe('the end of an order', () => {
   const later = minute(60.01);
   const onTime = observing({ at: later });
 
-  it('is recorded as an expiry after its time if no deposit arrived', () => {
+  it('is recorded as an expiry once the time is over, if no deposit arrived', () => {
     const inTime = observing({ at: minute(60) });
     given(created).when(inTime).then();
     given(created).when(onTime).then(expiredAt(later));
@@ -123,7 +123,7 @@ describe('the end of an order', () => {
     given(created).when(incomplete).then();
   });
 
-  it('waits up to 24 h for an unconfirmed transfer, by the time of the provider', () => {
+  it('waits for an unconfirmed transfer until the provider has listed the deposits of 24 h more', () => {
     const pending = (when: number, completeUntil = minute(when)) =>
       observing({ at: minute(when), completeUntil, isDepositPending: true });
     const slow = pending(60 + 25 * 60, minute(60 + 60));
@@ -135,7 +135,7 @@ describe('the end of an order', () => {
       .then(expiredAt(minute(60 + DAY)));
   });
 
-  it('is a failure with refundable deposits if they are insufficient, whether or not it was marked as paid', () => {
+  it('is a failure with refundable deposits if these are insufficient, even after a mark as paid', () => {
     const part = received(deposit('a', '40'));
     const tooLow = failed('deposit_too_low', '40', later);
     given(created, part).when(onTime).then(tooLow);
@@ -163,7 +163,7 @@ describe('the outcome of the provider', () => {
   const reporting = (outcome: NonNullable<Parameters<typeof observing>[0]['outcome']>, at_ = at) =>
     observing({ outcome, at: at_ });
 
-  it('completes an order with the paid amount', () => {
+  it('completes an order with the amount that was paid out', () => {
     const started = given(...exchanging);
     started.when(reporting(done)).then(completed('0.5'));
     started.when(reporting({ ...done, amountTo: '0.49' })).then(completed('0.49'));
@@ -177,13 +177,13 @@ describe('the outcome of the provider', () => {
     given(created).when(with40).then(received(part), processing('40', '0.2'), completed('0.2', '40'));
   });
 
-  it.each([done, back])('is ignored until its deposit is reported: %j', (outcome) =>
+  it.each([done, back])('is ignored until a deposit is reported: %j', (outcome) =>
     given(created)
       .when(reporting(outcome, minute(70)))
       .then(),
   );
 
-  it('is ignored for an order that shares a transaction with another order: the order fails, and its other deposits are refundable', () => {
+  it('is ignored for an open order with a deposit of another order; the order fails, and its other deposits are refundable', () => {
     const seen = { hasForeignDeposit: true, outcome: done };
     const other = 'deposit_of_another_order';
     given(created).when(observing(seen)).then(failed(other, '0'));
@@ -194,7 +194,7 @@ describe('the outcome of the provider', () => {
     given(created, failed(other, '0')).when(observing(seen)).then(lateOutcome('completed', '0xout'));
   });
 
-  it('refunds all deposits, or fails the order with all deposits refundable', () => {
+  it('is a refund of all deposits, or a failure after which all deposits are refundable', () => {
     const withRest = given(created, exact, processing('90', '0.45', '10'));
     withRest.when(reporting(back)).then(refunded('100', '0xback'));
     const failure = reporting({ kind: 'failed', reason: 'no liquidity' });

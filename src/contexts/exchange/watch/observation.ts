@@ -48,7 +48,7 @@ const FOREIGN_DEPOSIT = { kind: 'failed', reason: 'deposit_of_another_order' } a
  */
 const ONE_BY_ONE = 20;
 const SHARE = 10;
-/** The number of unconditional dust records. A later one requires a doubled sum or this interval. */
+/** The number of dust records without a condition. A later record requires a doubled sum or DUST_EVERY_MS. */
 const DUST_RECORDS = 100;
 const DUST_EVERY_MS = DAY_MS;
 /** The maximum confirmation time of a transfer, so that dust cannot keep an order open for ever. */
@@ -87,7 +87,7 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
   return events;
 }
 
-/** Records each deposit in `missing`. An unlisted one is not missing: a provider may omit it for a while. */
+/** Records the deposits in `missing`. Unlisted deposits are not missing: a provider omits some at times. */
 function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder): LaterOrderEvent[] {
   const gone = new Set(missing);
   return allDeposits(state)
@@ -98,7 +98,7 @@ function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder
     }));
 }
 
-/** The sums that deposits are compared with. Thousands of small deposits share one computation. */
+/** Returns the sums with which deposits are compared. Thousands of small deposits share one computation. */
 function toSums(state: ExistingOrder) {
   const received = amountReceived(state);
   return {
@@ -131,12 +131,12 @@ function deposited(
   return [{ type: 'order.deposit_received.v1', data }, ...started];
 }
 
-/** Compares with the missing or, if late, total amount. A deposit that completes the order always passes. */
+/** Returns true for early deposits and large amounts (1/SHARE of `whole`), so for any completing deposit. */
 function isWorthRecording(amount: string, recorded: number, whole: string): boolean {
   return recorded < ONE_BY_ONE || isAtLeast(times(amount, SHARE), whole);
 }
 
-/** Exchanges at the order's rate up to the pair's maximum. The rest is refundable. */
+/** Starts the exchange at the order's rate, up to the pair's maximum. The rest is refundable. */
 function processingStarted(
   total: string,
   at: string,
@@ -200,7 +200,7 @@ function toOutcome(
   return [...started, { type: 'order.completed.v1', data }];
 }
 
-/** Records each kind of outcome once. */
+/** Records an outcome after the order's end, each kind once. */
 function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): LaterOrderEvent[] {
   if (outcome.kind === 'failed' || outcome.kind === state.status) return [];
   if (state.late_outcomes.includes(outcome.kind)) return [];

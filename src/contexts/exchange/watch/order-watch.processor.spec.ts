@@ -40,7 +40,7 @@ describe('the worker that polls orders', () => {
   const becomes = (orderId: string, status: string): Promise<unknown> =>
     until(orderId, (state) => state.status === status);
 
-  it('ends an order at the deadline of the provider if that is earlier', async () => {
+  it('uses the deadline of the provider for an order if that deadline is earlier than the configured one', async () => {
     harness.provider.set({ holdsMs: 60_000 });
     const before = Date.now();
     const { expires_at } = await harness.state(await harness.order(process));
@@ -52,7 +52,7 @@ describe('the worker that polls orders', () => {
     expect(Date.parse(ours.expires_at) - Date.parse(ours.created_at)).toBe(3_600_000);
   });
 
-  it('fails an order whose deposit belongs to another order and notifies the operator', async () => {
+  it('fails an order whose deposit belongs to another order, and logs an error', async () => {
     const [one, other, later] = await harness.orders(process, 3);
     const batch = (id: string): void =>
       void harness.provider.order(id).deposits.push({
@@ -86,7 +86,7 @@ describe('the worker that polls orders', () => {
     expect((await process.act.execute(harness.refreshment(later))).status).toBe('failed');
   });
 
-  it('records the same events however many processes poll and however often a job is delivered', async () => {
+  it('records each event once, even if several processes poll the same orders at the same time', async () => {
     const others = [harness.process(), harness.process(), harness.process()];
     const ids = await harness.orders(process, 30);
     for (const id of ids) harness.provider.pay(id, '60');
@@ -105,7 +105,7 @@ describe('the worker that polls orders', () => {
       ]);
   });
 
-  it('tells the provider that an order ended until the provider has accepted it', async () => {
+  it('repeats the cancellation of an ended order until the provider has accepted that cancellation', async () => {
     const orderId = await harness.order(process);
     await process.act.execute(harness.cancellation(orderId));
     harness.provider.set({ isUnavailable: true });
@@ -120,7 +120,7 @@ describe('the worker that polls orders', () => {
     expect(harness.provider.count('cancel')).toBe(cancels);
   });
 
-  it('records what a poll returns even if the provider does not accept the end of the order yet', async () => {
+  it('records late deposits even while the provider does not accept the cancellation of the order', async () => {
     harness.provider.set({ holdsMs: 1 });
     const orderId = await harness.order(process);
     harness.provider.set({ acceptsNothing: true });
@@ -154,7 +154,7 @@ describe('the worker that polls orders', () => {
     for (const id of ids) await becomes(id, 'completed');
   });
 
-  it('delays no order because another cannot be polled', async () => {
+  it('completes an order even if another order cannot be polled', async () => {
     const [bad, good] = await harness.orders(process, 2);
     harness.provider.set({ brokenOrder: bad });
     harness.provider.pay(good, '100');

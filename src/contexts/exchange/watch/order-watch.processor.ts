@@ -49,7 +49,7 @@ export class OrderPoller {
     private readonly clockCheck: ClockCheck,
   ) {}
 
-  /** Throws `not_found` or ProviderUnavailable. */
+  /** Polls an order or joins its current poll. Throws `not_found` or ProviderUnavailable. */
   poll(orderId: string, cause?: EventMetadata): Promise<PolledOrder> {
     const known = this.inFlight.get(orderId);
     if (known !== undefined) return known;
@@ -207,7 +207,7 @@ const NOTIFICATIONS: { readonly [Status in OrderStatus]?: 'settle' | 'cancel' } 
   failed: 'cancel',
 };
 
-/** The state of a work item. A concurrent event clears it, so that a notification may be repeated. */
+/** The state of a work item. A concurrent event clears it; a notification may then be repeated. */
 interface Watched {
   readonly notified?: 'settle' | 'cancel' | undefined;
 }

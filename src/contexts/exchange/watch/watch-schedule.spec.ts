@@ -29,7 +29,7 @@ function polls(state: ExistingOrder, fromMs: number, untilMs: number, random: nu
 }
 
 describe('the schedule of polls', () => {
-  it('includes a poll right after the end of an order, regardless of the jitter, and every few seconds while it cannot end', () => {
+  it('includes, with any jitter, a poll within 10 ms after the end of an open order, then one every 5.5 s at most', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(stateAfter(created), stateAfter(created, paid)),
@@ -58,8 +58,8 @@ describe('the schedule of polls', () => {
     ['expired just now', stateAfter(created, expired), 10 * MINUTE, MINUTE],
     ['expired 16 minutes ago', stateAfter(created, expired), 26 * MINUTE, 2 * MINUTE],
     ['expired 30 days ago', stateAfter(created, expired), 10 * MINUTE + 30 * DAY, DAY],
-    ['expired longer ago', stateAfter(created, expired), 10 * MINUTE + 30 * DAY + 1, null],
-  ])('waits before it polls an order that is %s', (_what, state, ageMs, delay) => {
+    ['expired more than 30 days ago', stateAfter(created, expired), 10 * MINUTE + 30 * DAY + 1, null],
+  ])('sets the delay of the next poll for an order that is %s', (_what, state, ageMs, delay) => {
     expect(nextPoll(state, { nowMs: start + ageMs, intervalMs: 1000, random: 0.5 })).toBe(delay);
   });
 

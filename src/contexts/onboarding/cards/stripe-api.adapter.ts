@@ -46,7 +46,7 @@ const OF_THE_PERSON: readonly (readonly [RegExp, string])[] = [
 /** An error of the package. Its message may quote the request. */
 type Thrown = Partial<Stripe.errors.StripeError>;
 
-/** Checks whether a retry requires another idempotency key. */
+/** Returns true if a retry requires another idempotency key. */
 export function endsKey(error: unknown): boolean {
   const { type, statusCode = 0 } = (error ?? {}) as Thrown;
   // Stripe has the key with other parameters, or stores the failure for a day.
@@ -144,7 +144,7 @@ export class StripeCards {
     );
   }
 
-  /** Blocks further cards. Returns null for a user without earlier requests. */
+  /** Blocks further cards and returns the row, or null for a user without earlier requests. */
   async forgotten(userId: string): Promise<StripeCardRow | null> {
     const [row] = await this.database.query<StripeCardRow & { is_new: boolean } & Record<string, unknown>>(
       `insert into onboarding.stripe_cards (user_id, forgotten_at) values ($1, now())

@@ -81,7 +81,7 @@ describe('cards of Stripe Issuing', () => {
   it.each([
     ['Sukarno', null, 'Sukarno', 'Sukarno'],
     ['Maria Anna Josefina', 'Sigmaringen', 'Maria Anna Josefina Sigm', 'Sigmaringen'],
-  ])('have 24 characters of the name and two names: %s %s', async (first_name, last_name, name, last) => {
+  ])('fit any name into 24 characters and two fields: %s %s', async (first_name, last_name, name, last) => {
     const request = person({ details: { first_name, last_name, date_of_birth: '1990-01-02' } });
     await issuer().issue(request);
     expect(stripe.cardsOf(request.userId)[0]!.cardholder).toMatchObject({
@@ -90,7 +90,7 @@ describe('cards of Stripe Issuing', () => {
     });
   });
 
-  it('are issued once when any response is lost, whether the next attempt comes at once or after two days', async () => {
+  it('are issued once even if a response is lost and the next attempt follows at once or two days later', async () => {
     for (const passed of [0, 2 * DAY_MS])
       for (const lost of [0, 1, 2, 3, 4]) {
         const request = person({ phoneNumber: `+1555${String(lost).padStart(7, '0')}` });
@@ -126,7 +126,7 @@ describe('cards of Stripe Issuing', () => {
     expectOneCard(changed.userId, cardId);
   });
 
-  it('are replaced by the first stored card if a stalled process created another', async () => {
+  it('of a stalled process are cancelled, and the first stored card is returned', async () => {
     const request = person();
     const slow = issuer();
     let cardId = '';
@@ -161,7 +161,7 @@ describe('cards of Stripe Issuing', () => {
     ['requirements.past_due', ProviderRefused],
     ['under_review', Error],
     ['listed', Error],
-  ])('wait for, or are refused to, a cardholder with the reason %s', async (reason, kind) => {
+  ])('are refused or delayed while Stripe restricts the cardholder: %s', async (reason, kind) => {
     const request = person({ details: { ...DETAILS, last_name: 'Watched' } });
     stripe.reasons.set('Watched', reason);
     const error = await failure(issuer().issue(request));
@@ -176,9 +176,9 @@ describe('cards of Stripe Issuing', () => {
     ['409', refusal(409, 'idempotency_error', 'idempotency_key_in_use')],
     ['500', refusal(500, 'api_error', 'internal')],
     ['200 in HTML', { status: 200, body: '<html>Ada Lovelace</html>' }],
-    ['200 and nothing of it', { status: 200, body: '{}' }],
+    ['200 with an empty object', { status: 200, body: '{}' }],
     ['a reset', 'reset' as const],
-  ])('wait after any response that is %s, and are issued once', async (_, fault) => {
+  ])('are unavailable after any response that is %s, and a retry issues one', async (_, fault) => {
     for (const nth of [0, 1, 2, 3, 4]) {
       const request = person();
       stripe.faults = [...Array<Fault>(nth).fill(null), fault];
@@ -191,7 +191,7 @@ describe('cards of Stripe Issuing', () => {
   });
 
   it.each(['POST /v1/issuing/cardholders', 'POST /v1/issuing/cards'])(
-    'wait when %s returns one of another user',
+    'are unavailable while %s returns an object of another user',
     async (path) => {
       const request = person();
       const other = { metadata: { user_id: newId() } };
@@ -202,7 +202,7 @@ describe('cards of Stripe Issuing', () => {
     },
   );
 
-  it('wait while Stripe rejects the API key', async () => {
+  it('are unavailable while Stripe rejects the API key', async () => {
     const account = { ...stripe.account, stripeSecretKey: 'rk_test_other' };
     const strange = new StripeCardIssuer(account, new StripeCards(db.database));
     processes.push(strange);
@@ -211,7 +211,7 @@ describe('cards of Stripe Issuing', () => {
     expect(error.message).toContain('401');
   });
 
-  it('are cancelled when the person is erased, with the personal data overwritten and further cards blocked', async () => {
+  it('are cancelled when the person is erased; personal data is overwritten and further cards are refused', async () => {
     const request = person({ phoneNumber: '+15550007777' });
     await issuer().issue(request);
     await issuer().forget(request.userId);
@@ -226,7 +226,7 @@ describe('cards of Stripe Issuing', () => {
     expect(stripe.cardsOf(request.userId)).toHaveLength(1);
   });
 
-  it('are cancelled even for a cardholder that the service never stored', async () => {
+  it('have a cardholder that an erasure overwrites even if the service never stored its id', async () => {
     const request = person();
     stripe.faults = [null, 'done, then reset'];
     await failure(issuer().issue(request));
@@ -240,7 +240,7 @@ const set = (change: string, value: string, { userId }: CardRequest): Promise<un
   db.database.query(`update onboarding.stripe_cards set ${change} = $1 where user_id = $2`, [value, userId]);
 
 it.each(['begin', 'cardholder_id', 'card_id'] as const)(
-  'a card that is created while the person is erased is cancelled: %s',
+  'a card whose creation overlaps with the erasure of the person is cancelled; erasure at %s',
   async (point) => {
     class Meanwhile extends StripeCards {
       override async begin(userId: string) {
@@ -265,7 +265,7 @@ it.each(['begin', 'cardholder_id', 'card_id'] as const)(
   },
 );
 
-it('an erasure that a changed row leads to the cardholder of another person leaves that cardholder as it is', async () => {
+it('an erasure does not change the cardholder of another person, even if a tampered row refers to it', async () => {
   const [ada, eve] = [person(), person()];
   stripe.faults = [null, null, { status: 500, body: '{}' }];
   await expect(issuer().issue(ada)).rejects.toMatchObject({ name: 'ProviderUnavailable' });
@@ -280,7 +280,7 @@ it('an erasure that a changed row leads to the cardholder of another person leav
   expect(holderOf(eve)).toMatchObject({ status: 'inactive' });
 });
 
-it('a card of another person in a changed row is not issued', async () => {
+it('a card of another person is not returned, even if a tampered row refers to it', async () => {
   const [ada, eve] = [person(), person()];
   const [{ cardId }, own] = [await issuer().issue(ada), await issuer().issue(eve)];
   await set('card_id', cardId, eve);

@@ -65,13 +65,13 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     }
   }
 
-  /** Verifies the owner by Stripe's metadata, because the row does not prove whose card it is. */
+  /** Returns the card's id after a check of its owner at Stripe, because the row does not prove the owner. */
   private async ownCard(userId: string, id: string, row: StripeCardRow): Promise<string> {
     const card = await this.call(({ cards }) => cards.retrieve(id));
     return cardIn(userId, String(row.cardholder_id))(card).id;
   }
 
-  /** Lists cards before and after a creation, because idempotency keys expire after a day. */
+  /** Issues a card unless Stripe lists one already, because idempotency keys expire after a day. */
   private async issueOnce(request: CardRequest, row: StripeCardRow): Promise<string> {
     const { userId } = request;
     const cardholderId = await this.requireCardholder(request, row);
@@ -105,7 +105,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     return this.client.close();
   }
 
-  /** Includes cardholders that a crashed process created but did not store. */
+  /** Returns the user's cardholders, even those that a crashed process created but did not store. */
   private async findCardholders(userId: string, row: StripeCardRow): Promise<readonly string[]> {
     const gte = Math.floor(row.first_requested_at.getTime() / 1000) - CLOCK_TOLERANCE_SECONDS;
     const lte = Math.ceil(row.last_requested_at.getTime() / 1000) + CLOCK_TOLERANCE_SECONDS;
@@ -154,7 +154,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     cardIn(userId, cardholder)(created);
   }
 
-  /** Reuses one idempotency key until Stripe stores a failure under it. */
+  /** Creates an object. The idempotency key remains the same until Stripe stores a failure under it. */
   private async create<T>(
     userId: string,
     { generation }: StripeCardRow,

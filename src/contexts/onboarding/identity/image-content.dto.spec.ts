@@ -48,7 +48,7 @@ describe('an image', () => {
     [300, 65_535, 'at most 12000'],
     [9000, 9000, '64 million in all'],
     [200, 200, 'image/'],
-  ])('of %d by %d pixels has the error: %s', (width, height, expected) => {
+  ])('of %d by %d pixels has the result: %s', (width, height, expected) => {
     for (const image of [jpegOf(width, height), pngOf(width, height)])
       expect(read(image)).toContain(expected);
   });

@@ -17,7 +17,7 @@ export const NO_IMAGE = new Fault('The body must be a JPEG or PNG image');
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 
-/** Detects the type by the first bytes. Only the header is read: the identity provider decodes the image. */
+/** Returns the type, or a Fault. Reads the header only, because the identity provider decodes the image. */
 export function readImageType(bytes: Buffer): IdentityImage['type'] | Fault {
   const beginsWith = (signature: Buffer): boolean => bytes.subarray(0, signature.length).equals(signature);
   const isPng = beginsWith(PNG);
@@ -34,7 +34,7 @@ export function readImageType(bytes: Buffer): IdentityImage['type'] | Fault {
   );
 }
 
-/** The first chunk of a PNG is IHDR (PNG, third edition, 11.2.1). */
+/** Reads the size in IHDR, the first chunk (PNG, third edition, 11.2.1). Null for a damaged file. */
 function readPngSize(bytes: Buffer): Size | null {
   if (bytes.toString('latin1', 12, 16) !== 'IHDR' || bytes.length < 24) return null;
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
@@ -43,7 +43,7 @@ function readPngSize(bytes: Buffer): Size | null {
 /** The markers of the frames that browsers display: baseline, extended sequential, progressive. */
 const FRAMES = [0xc0, 0xc1, 0xc2];
 
-/** Skips the segments before the frame. Each has a marker and a length (ITU T.81, Annex B). */
+/** Reads the size in the frame, after segments with marker and length (ITU T.81, Annex B), or null. */
 function readJpegSize(bytes: Buffer): Size | null {
   for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff;) {
     const marker = bytes[at + 1]!;

@@ -27,7 +27,7 @@ describe('images of documents and faces', () => {
     );
   };
 
-  it('are deleted after ONBOARDING_IMAGE_DAYS, counted again if the image is retaken', async () => {
+  it('are deleted ONBOARDING_IMAGE_DAYS after they were stored or last replaced', async () => {
     const userId = newId();
     await keep(userId, 'document_front');
     await keep(userId, 'selfie');
@@ -42,7 +42,7 @@ describe('images of documents and faces', () => {
     expect(await images.kinds(userId)).toEqual([]);
   });
 
-  it('are deleted once the provider has them, unless they were retaken since', async () => {
+  it('are deleted once the provider has them, except images that were replaced meanwhile', async () => {
     const userId = newId();
     await keep(userId, 'document_front');
     await keep(userId, 'selfie');

@@ -56,11 +56,11 @@ describe('a webhook of Onfido', () => {
     '{"payload":null}',
     '{"payload":{"resource_type":"check","object":{"id":"x"}}}',
     '{"payload":{"resource_type":"check","object":{"id":7,"completed_at_iso8601":"2026-01-01T00:00:00Z"}}}',
-  ])('is refused as malformed if it is %j', async (text) => {
+  ])('is refused as malformed with the body %j', async (text) => {
     await expect(signed(text)).resolves.toBe('malformed');
   });
 
-  it('concerns no check if it is about another resource', async () => {
+  it('has null as its check if it concerns another resource', async () => {
     const object = { id: 'report-1', completed_at_iso8601: AT.toISOString() };
     const text = JSON.stringify({ payload: { resource_type: 'report', action: 'report.completed', object } });
     expect(await signed(text)).toMatchObject({ check: null, at: AT });

@@ -35,7 +35,7 @@ describe('a process that crashes during an identity check', () => {
 
   const CALLS = 8;
   it.each(Array.from({ length: CALLS }, (_, nth) => nth))(
-    'leaves one check if it crashes at request %i, whether or not Onfido received it',
+    'leaves one check if it crashes at request %i, before or after Onfido receives the request',
     async (nth) => {
       for (const fault of ['reset', 'done, then reset'] as const) {
         const ada = harness.person();
@@ -46,7 +46,7 @@ describe('a process that crashes during an identity check', () => {
     },
   );
 
-  it('leaves one check even if many processes continue at the same time', async () => {
+  it('leaves one check even if eight processes work on it at the same time', async () => {
     const ada = harness.person();
     const all = Array.from({ length: 8 }, () =>
       harness
@@ -59,7 +59,7 @@ describe('a process that crashes during an identity check', () => {
     once(ada);
   });
 
-  it('leads to the older of two checks if two were created', async () => {
+  it('is resumed with the older check if two checks were created', async () => {
     const ada = harness.person();
     await harness.verifier().decide(ada);
     const [applicant] = harness.applicantsOf(ada);

@@ -33,7 +33,7 @@ describe('the erasure of a person at Onfido', () => {
     expect(harness.onfido.records.applicants.has(applicant!.id)).toBe(false);
   });
 
-  it('keeps a concurrent process from sending data of the person while it creates the applicant', async () => {
+  it('makes a concurrent process delete the applicant that it creates, and send no data of the person', async () => {
     class Meanwhile extends Verifications {
       override async keepApplicant(id: string, provider: string, userId: string, applicant: string) {
         await this.forget(id, provider);
@@ -48,7 +48,7 @@ describe('the erasure of a person at Onfido', () => {
   });
 });
 
-describe('the row of a verification that was changed to the applicant of another person', () => {
+describe('a verification whose row was changed to the applicant of another person', () => {
   /** Ada is under review, with a check that is over. */
   async function reviewed(): Promise<{ readonly ada: Person; readonly applicant: string }> {
     const ada = harness.person();
@@ -77,9 +77,9 @@ describe('the row of a verification that was changed to the applicant of another
   });
 
   it.each([
-    ['by its own row', 'applicant = $2'],
-    ['by the row of that person', 'user_id = $2'],
-  ])('lets an erasure delete only its own applicant (%s)', async (_how, change) => {
+    ['its row names that applicant', 'applicant = $2'],
+    ['the row of that person names its user', 'user_id = $2'],
+  ])('never lets an erasure delete the other applicant: %s', async (_how, change) => {
     const [{ ada, applicant }, eve] = [await reviewed(), await reviewed()];
     const changed = change.startsWith('user_id') ? ada : eve.ada;
     const [forged, right] = changed === ada ? [eve.ada.userId, ada.userId] : [applicant, eve.applicant];
@@ -92,7 +92,7 @@ describe('the row of a verification that was changed to the applicant of another
     expect(harness.onfido.records.deleted).not.toContain(applicant);
   });
 
-  it('makes an erasure wait if the applicant was removed from it', async () => {
+  it('makes an erasure fail until an applicant that was removed from the row is restored', async () => {
     const { ada, applicant } = await reviewed();
     await set(ada, 'applicant = $2', null);
     expect(await failure(harness.verifier().forget(ada.userId))).toMatchObject(CHANGED);

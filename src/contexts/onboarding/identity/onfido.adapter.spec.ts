@@ -23,7 +23,7 @@ afterEach(() => harness.onfido.recover());
 afterAll(() => harness.close());
 
 describe('identity checks by Onfido', () => {
-  it('are under review once everything is handed over, and pass if the result is clear', async () => {
+  it('are under review once Onfido has all data, and pass if the result is clear', async () => {
     const ada = harness.person();
     expect(await harness.verifier().decide(ada)).toBe('under_review');
     const [applicant] = harness.applicantsOf(ada);
@@ -74,7 +74,7 @@ describe('identity checks by Onfido', () => {
   const front = (bytes: Buffer) =>
     IMAGES.map((image) => (image.kind === 'document_front' ? { ...image, bytes } : image));
   it.each([
-    ['a picture that is none', { pictures: front(Buffer.alloc(40_000)) }, en.reasonUnreadable],
+    ['bytes that are no image', { pictures: front(Buffer.alloc(40_000)) }, en.reasonUnreadable],
     ['a picture that is too small', { pictures: front(JPEG.subarray(0, 2000)) }, en.reasonSize],
     [
       'a picture that is too large',
@@ -87,7 +87,7 @@ describe('identity checks by Onfido', () => {
       en.reasonSelfie,
     ],
     ['no selfie', { pictures: IMAGES.slice(0, 2) }, en.reasonGone],
-    ['a name that it does not take', { details: { ...DETAILS, first_name: 'A;da' } }, en.reasonName],
+    ['a name with a semicolon', { details: { ...DETAILS, first_name: 'A;da' } }, en.reasonName],
   ])('are refused permanently and without a check for %s', async (_, over, reason) => {
     const ada = harness.person(over);
     expect(await failure(harness.verifier().decide(ada))).toMatchObject({
@@ -99,13 +99,13 @@ describe('identity checks by Onfido', () => {
   });
 
   it.each<[string, Fault]>([
-    ['breaks off', 'reset'],
-    ['leads elsewhere', { status: 307, body: '' }],
+    ['resets the connection', 'reset'],
+    ['redirects', { status: 307, body: '' }],
     ['responds with 429', { status: 429, body: '{"error":{"type":"rate_limit","message":"Lovelace"}}' }],
     ['responds with 500', { status: 500, body: '<html>Lovelace</html>' }],
     ['responds with no JSON', { status: 200, body: 'Lovelace' }],
     ['responds with null', { status: 201, body: 'null' }],
-  ])('wait while Onfido %s, without personal data in the error', async (_, fault) => {
+  ])('are unavailable while Onfido %s, without personal data in the error', async (_, fault) => {
     const ada = harness.person();
     for (const nth of [0, 1, 3, 7]) {
       harness.onfido.faults = [...Array<Fault>(nth).fill(null), fault];
@@ -116,7 +116,7 @@ describe('identity checks by Onfido', () => {
     }
   });
 
-  it('wait while Onfido rejects the API token', async () => {
+  it('are unavailable while Onfido rejects the API token', async () => {
     const account = { ...harness.onfido.account, onfidoApiToken: 'another' };
     const other = new OnfidoVerifier(account, harness.verifications());
     expect(await failure(other.decide(harness.person()))).toMatchObject({
@@ -126,9 +126,9 @@ describe('identity checks by Onfido', () => {
 
   it.each([
     ['an unknown status', { status: 'done' }],
-    ['complete without a result', { status: 'complete', result: null }],
+    ['a complete check without a result', { status: 'complete', result: null }],
     ['a check without an id', { id: null }],
-  ])('wait if Onfido responds with %s', async (_, lies) => {
+  ])('are unavailable if Onfido responds with %s', async (_, lies) => {
     const ada = harness.person();
     harness.onfido.lie = (response, request) =>
       request === 'POST /checks' ? { ...response, ...lies } : response;
@@ -136,14 +136,14 @@ describe('identity checks by Onfido', () => {
   });
 });
 
-describe('the row of a verification that was changed to the clear check of another person', () => {
+describe('a verification whose row was changed to the clear check of another person', () => {
   async function underReview(): Promise<{ readonly request: Person; readonly check: Check }> {
     const request = harness.person();
     expect(await harness.verifier().decide(request)).toBe('under_review');
     return { request, check: harness.checksOf(request)[0]! };
   }
 
-  it('passes no identity check and continues once the row names its own check again', async () => {
+  it('does not pass, and continues once the row names its own check again', async () => {
     const [ada, eve] = [await underReview(), await underReview()];
     const verifier = harness.verifier();
     harness.onfido.complete(ada.check, 'clear');

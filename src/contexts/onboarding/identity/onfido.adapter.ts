@@ -47,7 +47,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     return this.toOutcome(await this.findCheck(verification, request));
   }
 
-  /** Deletes the applicants. Onfido refuses this during a check, so the erasure is retried. */
+  /** Deletes the person's applicants. Onfido refuses this during a check, so the erasure is retried. */
   async forget(userId: string): Promise<void> {
     for (const { verification_id, applicant } of await this.verifications.ofUser(userId, this.provider)) {
       if (applicant !== null) await this.deleteApplicant(applicant);
@@ -77,7 +77,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     return check;
   }
 
-  /** Sends no personal data: a crash before the id is stored leaves an applicant that nothing deletes. */
+  /** Creates an applicant without personal data, because nothing deletes it after a crash at this point. */
   private async createApplicant({ verificationId, userId }: IdentityRequest): Promise<string> {
     const body = { first_name: 'Applicant', last_name: verificationId };
     const id = idIn(await this.api.call((api, options) => api.createApplicant(body, options)));
@@ -89,7 +89,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     return kept;
   }
 
-  /** Returns the oldest check, or null. Each check is charged, so an existing one is reused. */
+  /** Returns the oldest check, or null. Each check is charged, so an existing check is reused. */
   private async listedCheck(applicant: string): Promise<OnfidoObject | null> {
     const checks = await this.api.list('checks', (api, options) => api.listChecks(applicant, options));
     const time = (check: OnfidoObject): string => String(check['created_at']);

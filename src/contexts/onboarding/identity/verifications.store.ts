@@ -111,7 +111,7 @@ export class Verifications {
     return rows.length > 0;
   }
 
-  /** Opens a sandbox review and returns its outcome, or null. It passes after `passAfterSeconds`, if set. */
+  /** Opens a sandbox review. Returns null while it is open; it passes after `passAfterSeconds`, if set. */
   async reviewOutcome(
     verificationId: string,
     userId: string,
@@ -166,7 +166,7 @@ export class Verifications {
     );
   }
 
-  /** Throws SealError for a tampered applicant, which would expose or delete another person. */
+  /** Returns the row. Throws SealError for a changed applicant, who could be another person. */
   private own(row: Row): Verification {
     const { verification_id, provider, user_id, applicant, applicant_mac } = row;
     if (applicant === null && applicant_mac === null) return row;

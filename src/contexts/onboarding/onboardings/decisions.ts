@@ -28,7 +28,7 @@ export function startOnboarding(
   return [{ type: 'onboarding.started.v1', data: { user_id, merchant_id, at } }];
 }
 
-/** Throws `validation_failed` unless `verifiedPhone` is the number of the profile (contract.md 18.4). */
+/** Records the verified phone. Throws `validation_failed` if it is not the profile's (contract.md 18.4). */
 export function verifyPhone(
   { verifiedPhone, profilePhone, at }: { verifiedPhone: string; profilePhone: string; at: string },
   state: Onboarding,
@@ -71,7 +71,7 @@ function isSame<Members extends object>(known: Members | null, given: Members): 
   return names.every((name) => known?.[name] === given[name]);
 }
 
-/** Throws `validation_failed` without an image, `invalid_transition` without consent, or `rate_limited`. */
+/** Throws `validation_failed` without the images, `invalid_transition` without consent, or `rate_limited`. */
 export function submitKyc(
   { verification_id, images, at }: { verification_id: string; images: readonly ImageKind[]; at: string },
   state: Onboarding,
@@ -127,7 +127,7 @@ export function recordCardFailure(
   return [decided('onboarding.card_failed.v1', person, { at: command.at, reason: command.reason })];
 }
 
-/** Changes nothing unless the card has failed. Throws `rate_limited`. */
+/** Starts another attempt if the card has failed; otherwise changes nothing. Throws `rate_limited`. */
 export function retryCard(command: { at: string }, state: Onboarding): OnboardingEvent[] {
   const person = inOrder(state, 'wallet_provisioned');
   if (state.stage !== 'card_failed') return [];

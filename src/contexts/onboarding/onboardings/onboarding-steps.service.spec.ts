@@ -61,7 +61,7 @@ async function advanced(becomes: State): Promise<{ calls: string[]; result: stri
   return { calls, result };
 }
 
-describe('an identity that is submitted', () => {
+describe('a submitted identity', () => {
   it('is sent to the identity provider', async () => {
     expect(await advanced('active')).toEqual({
       calls: ['opened', 'identity provider'],
@@ -97,7 +97,7 @@ describe('a step that fails until its retries end', () => {
     [{ stage: 'wallet_provisioned', card_attempt: 2 }, 'card_failed', [en.reasonNotIssued]],
     // These stages cannot fail.
     ...['kyc_passed', 'card_issued', 'completed'].map((stage) => [{ stage }, stage, []] as const),
-  ])('at %j becomes %s, with a reason that does not blame the person', async (state, ends, reasons) => {
+  ])('at %j ends at %s, and a failure does not blame the person', async (state, ends, reasons) => {
     const { stage, events } = await givenUp(state);
     expect(stage).toBe(ends);
     expect(events.map(({ data }) => (data as { readonly reason?: string }).reason)).toEqual(reasons);
@@ -122,7 +122,7 @@ describe('the erasure of an applicant', () => {
     return acts;
   }
 
-  it('deletes the person at the identity provider and the card issuer before their ids are dropped', async () => {
+  it('deletes the person at the identity provider and the card issuer before the rows with their ids', async () => {
     expect(await erased()).toEqual(['images u1', 'identity provider u1', 'card issuer u1', 'rows u1']);
   });
 

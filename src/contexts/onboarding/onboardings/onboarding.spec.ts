@@ -119,7 +119,7 @@ describe('an onboarding', () => {
       .thenRefused('validation_failed', { phone_number: ['is not the phone number of this account'] });
   });
 
-  it('allows another attempt with other details after a failed verification', () => {
+  it('allows another attempt after a failed verification, and ignores a late outcome of the failed one', () => {
     const afterFailure = [...before(PASS), failed];
     given(...before(PASS))
       .when(record({ passed: false, reason: 'document unreadable' }))
@@ -169,7 +169,7 @@ describe('an onboarding', () => {
       .then();
   });
 
-  it('limits identity checks by counting its own events', () => {
+  it('refuses the fourth identity check within an hour', () => {
     const tries = ['v0', 'v1', 'v2'].map((verification) => [submitted(verification), failedBy(verification)]);
     const history = [...before(SUBMIT), ...tries.flat()];
     given(...history)
@@ -209,7 +209,7 @@ describe('an onboarding', () => {
     });
   });
 
-  it('refuses a person who is too young by the calendar', () => {
+  it('refuses a person who reaches the minimum age one day later', () => {
     const born = (date_of_birth: string): Decide => {
       const command = { details: { ...details, date_of_birth }, consent, minimumAge: 18, at };
       return (state) => confirmDetails(command, state);
@@ -231,7 +231,7 @@ describe('an onboarding', () => {
     },
   );
 
-  it('submits nothing to the identity check without a consent', () =>
+  it('refuses a submission to the identity check without a consent', () =>
     given(started, phoneVerified, detailsConfirmed).when(submit).thenRefused('invalid_transition'));
 
   describe('after its card failed', () => {
@@ -273,7 +273,7 @@ describe('an onboarding', () => {
         .then();
     });
 
-    it('can retry three times within an hour', () => {
+    it('can retry the card three times within an hour', () => {
       const history = Array.from({ length: 3 }, () => [cardFailed, retried]).flat();
       given(...before(CARD), ...history, cardFailed)
         .when(retry)

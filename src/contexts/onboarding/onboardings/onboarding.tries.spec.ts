@@ -44,7 +44,7 @@ describe('the quotas of an onboarding', () => {
     requireQuota('details', tries, after(24 * HOUR_MS));
   });
 
-  it('store no more attempts than they count', () => {
+  it('store only the attempts of the last day', () => {
     const times = Array.from({ length: 1000 }, (_, n) => n * HOUR_MS);
     expect(tried('details', times).details).toHaveLength(24);
   });

@@ -86,7 +86,7 @@ export const STAGE_AFTER = {
   'onboarding.completed.v1': 'completed',
 } as const satisfies Readonly<Record<Type, Stage | null>>;
 
-/** `last_name` is null for a person with one name. `date_of_birth` is `YYYY-MM-DD`. */
+/** The details of a person. `last_name` is null for a single name. `date_of_birth` is `YYYY-MM-DD`. */
 export interface Details {
   readonly first_name: string;
   readonly last_name: string | null;
@@ -191,7 +191,7 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
   },
 };
 
-/** Returns the members that the event sets. Those of a failed attempt remain until the next attempt. */
+/** Returns the members that the event sets. Members of a failed attempt remain until the next attempt. */
 function toChange(event: OnboardingEvent, state: Onboarding): Partial<WithWallet & { reason: string }> {
   const { at } = event.data;
   const tries = 'tries' in state ? state.tries : NO_TRIES;

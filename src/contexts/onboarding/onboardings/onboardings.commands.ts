@@ -37,7 +37,7 @@ export class Onboardings {
     private readonly users: UsersView,
   ) {}
 
-  /** Throws `not_found`, or `invalid_transition` if the user is deactivating or deactivated. */
+  /** Returns the user. Throws `not_found`, or `invalid_transition` if deactivating or deactivated. */
   async applicant(merchantId: string, userId: string): Promise<ExistingUser> {
     const found = await this.users.get(merchantId, userId);
     if (found.account_state === 'deactivating' || found.account_state === 'deactivated')
@@ -170,7 +170,7 @@ interface MessageParameters {
   readonly merchant: string;
 }
 
-/** A longer name would require a second SMS segment. */
+/** The maximum length of the merchant's name. A longer name would require a second SMS segment. */
 const MAX_NAME_LENGTH = 40;
 
 /** Throws `not_found`, `unavailable`, `validation_failed` (`phone_unreachable`), or errors of PhoneCodes. */

@@ -33,7 +33,7 @@ describe('the read model of unfinished onboardings', () => {
     [[started, passed, completed], null],
     [[started, end!, passed], null],
     [[started, completed, passed], null],
-  ])('contains after %j the stage %s, in batches of any size', async (types, stage) => {
+  ])('contains, after the events %j, the stage %s, for batches of any size', async (types, stage) => {
     for (const size of [1, 2, 3]) expect(await stageAfter(types, size)).toBe(stage);
   });
 });
@@ -79,7 +79,7 @@ describe('the progress of an onboarding', () => {
     ['deactivated', null, 'ended', 'nothing'],
     ['erased', null, 'ended', 'nothing'],
     ['erased', '0x1', 'completed', 'nothing'],
-  ] as const)('of a user who is %s with the wallet %s and has no row is %s', (...user) => {
+  ] as const)('without a row, of a user who is %s with the wallet %s, is %s', (...user) => {
     const [account_state, issuer_wallet_address, stage, waiting_for] = user;
     expect(onboardingJson({ account_state, issuer_wallet_address }, undefined)).toEqual({
       stage,

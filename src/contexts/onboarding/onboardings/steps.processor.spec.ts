@@ -64,11 +64,11 @@ describe('the processor of onboarding steps', () => {
   it.each<[string, Error, object, unknown]>([
     ['while the provider is unavailable', unavailable, {}, again('no response')],
     // Nothing gives up without a configured provider.
-    ['without one', new DomainError('unavailable', 'No provider'), failing, again('No provider')],
-    ['after an unexpected error, by its name', new TypeError('of Ada'), {}, again('unexpected: TypeError')],
+    ['without a provider', new DomainError('unavailable', 'No provider'), failing, again('No provider')],
+    ['after an unexpected error', new TypeError('of Ada'), {}, again('unexpected: TypeError')],
     ['of a user who is deactivating', new DomainError('invalid_transition', 'no'), {}, 'done'],
     ['of an erased user', new DomainError('not_found', 'no'), {}, 'done'],
-  ])('retries or completes a step %s', async (_when, error, step, outcome) => {
+  ])('retries a step unless its user is deactivating or erased: %s', async (_when, error, step, outcome) => {
     expect(await performed(error, step)).toEqual({ outcome, calls: ['advance'] });
   });
 
@@ -77,7 +77,7 @@ describe('the processor of onboarding steps', () => {
     ['card_failed', 'done'],
     // This stage cannot fail.
     ['kyc_passed', again('no response; retried for too long')],
-  ])('gives up a step that fails for too long: %s', async (stage, outcome) => {
+  ])('gives up a step that fails for too long; its stage is then %s', async (stage, outcome) => {
     expect(await performed(unavailable, failing, stage)).toEqual({ outcome, calls: ['advance', 'giveUp'] });
   });
 });

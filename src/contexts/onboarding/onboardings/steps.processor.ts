@@ -24,7 +24,7 @@ interface State {
 }
 type Step = WorkItem<State>;
 
-/** The backoff of polls of a review, in case no callback arrives. */
+/** The backoff between polls of a review, in case no callback arrives. */
 const REVIEW: Backoff = { firstMs: 1000, maxMs: HOUR_MS };
 const RETRY: Backoff = { firstMs: 250, maxMs: 300_000 };
 const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found'];

@@ -148,7 +148,7 @@ describe('one-time codes', () => {
     expect(await redeem(second.code)).toBe('right');
   });
 
-  it('can be requested every 30 seconds from one address, and from others in between', async () => {
+  it('can be requested every 30 seconds from one address, and from other addresses in between', async () => {
     const userId = newId();
     const { issue, request } = browserOf(userId);
     await issue();
@@ -192,7 +192,7 @@ describe('one-time codes', () => {
     ['the user', MAX_CODES_A_DAY, anywhere],
     ['an address', MAX_CODES_OF_AN_ADDRESS, () => '198.51.100.1'],
   ])(
-    'include one long code beyond the limit of %s once the last code can no longer reach a phone that was off',
+    'include one long code beyond the limit of %s, once the previous SMS can no longer arrive',
     async (_limit, messages, address) => {
       const userId = newId();
       const issue = (): Promise<PhoneCode> =>
@@ -214,7 +214,7 @@ describe('one-time codes', () => {
     },
   );
 
-  it('become long before one address reaches its limit, and other addresses still get messages', async () => {
+  it('become long before one address reaches its limit; other addresses still get short codes', async () => {
     const userId = newId();
     const address = anywhere();
     const forms: boolean[] = [];
@@ -247,7 +247,7 @@ describe('one-time codes', () => {
     expect((await browserOf(userId).issue()).code).toMatch(SHORT);
   });
 
-  it('count towards the daily limit if the provider charged for them, whether or not they were sent', async () => {
+  it('that were not sent count towards the daily limit only if the provider charged for them', async () => {
     const [userId, other] = [newId(), newId()];
     for (let sent = 0; sent < 2 * MAX_CODES_A_DAY; sent += 1)
       await codes.notSent((await browserOf(userId).issue()).id, false);
@@ -256,7 +256,7 @@ describe('one-time codes', () => {
     await expect(browserOf(other).issue()).rejects.toMatchObject({ code: 'rate_limited' });
   });
 
-  it('are invalid if they could not be sent, but count towards the limit if somebody guessed at them', async () => {
+  it('that could not be sent are invalid, but count towards the limit if a guess was entered', async () => {
     const userId = newId();
     for (let outage = 0; outage < MAX_SHORT_CODES_A_DAY; outage += 1) {
       const { issue, redeem } = browserOf(userId);

@@ -37,7 +37,7 @@ export interface PhoneCode {
   readonly isLong: boolean;
 }
 
-/** The attempts left of a short code (0: expired, used, other browser), or null for a wrong long code. */
+/** Either `right`, the attempts left (0: expired, used or other browser), or null for a wrong long code. */
 export type Tried = 'right' | number | null;
 
 interface Sent {
@@ -53,9 +53,9 @@ interface Sent {
 
 /**
  * Stores one-time codes as keyed hashes. A short code is valid for VALID_SECONDS, MAX_ATTEMPTS attempts and
- * one browser; a long code for 24 hours in any browser. At a limit, messages contain a long code. The next
- * message is refused only while that code is in delivery. A stranger with the link thus cannot lock out the
- * owner of the phone (ADR 158).
+ * one browser. Once short codes reach a limit, a message contains a long code, valid for 24 hours in any
+ * browser. Another message is refused only while that code is in delivery. A stranger with the link thus
+ * cannot lock out the owner of the phone (ADR 158).
  */
 @Injectable()
 export class PhoneCodes {
@@ -66,8 +66,8 @@ export class PhoneCodes {
   ) {}
 
   /**
-   * Replaces a short code of the same browser. Throws `invalid_transition` within CODE_EVERY_SECONDS of that
-   * code. Throws `rate_limited` at other limits, on the field `code` while a long code is in delivery.
+   * Issues a code that replaces a short code of the same browser. Throws `invalid_transition` within
+   * CODE_EVERY_SECONDS of that code, `rate_limited` at other limits: on `code` if a long code is in delivery.
    */
   async issue(userId: string, phoneNumber: string, request: CodeOrigin): Promise<PhoneCode> {
     const browser = this.keyedHash.of('browser', userId, request.browser);
@@ -114,7 +114,7 @@ export class PhoneCodes {
     });
   }
 
-  /** Voids a code that was not sent; the next may follow at once. It counts only if `charged` or tried. */
+  /** Voids an unsent code; the next may follow at once. It counts for limits only if `charged` or tried. */
   async notSent(id: string, charged: boolean): Promise<void> {
     await this.database.query(
       `with forgotten as (

@@ -34,7 +34,7 @@ afterAll(async () => {
   await Promise.all([...processes.map((each) => each.onApplicationShutdown()), twilio.shutDown()]);
 });
 
-describe('SMS through Twilio', () => {
+describe('the SMS provider Twilio', () => {
   it('sends the text from the configured number with the validity of the code', async () => {
     await sms().send(PHONE, MESSAGE);
     expect(twilio.messages).toEqual([
@@ -60,7 +60,7 @@ describe('SMS through Twilio', () => {
   });
 
   it.each([
-    ['another account', { twilioAuthToken: 'another-token-altogether' }, '401, error 20003'],
+    ['a wrong auth token', { twilioAuthToken: 'another-token-altogether' }, '401, error 20003'],
     ['a sender that is not ours', { twilioFrom: '+15005550001' }, '400, error 21606'],
   ])('is unavailable with %s', async (_, account, response) => {
     const error = await failure(sms(account).send(PHONE, MESSAGE));

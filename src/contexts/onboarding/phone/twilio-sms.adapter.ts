@@ -22,7 +22,7 @@ async function relay(client: ProviderClient, request: TwilioRequest) {
   throw neverArrived ? unavailable('Twilio', error) : new MessageUncertain(error);
 }
 
-/** Either the sender or the messaging service is set. */
+/** The Twilio account. Either the sender or the messaging service is set. */
 type TwilioAccount = Pick<OnboardingConfig, 'twilioUrl' | 'twilioFrom' | 'twilioMessagingServiceSid'> &
   Readonly<Record<'twilioAccountSid' | 'twilioAuthToken', string>>;
 
@@ -76,7 +76,7 @@ export class TwilioSms implements SmsSender, OnApplicationShutdown {
   }
 }
 
-/** Drops Twilio's message, which quotes the phone number. */
+/** Throws an error without Twilio's message, which quotes the phone number. */
 function fail(error: unknown): never {
   if (error instanceof MessageUncertain || error instanceof ProviderUnavailable) throw error;
   const { status, code } = error as { readonly status?: unknown; readonly code?: unknown };

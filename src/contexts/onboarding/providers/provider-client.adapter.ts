@@ -26,12 +26,12 @@ export class ProviderClient extends OutboundClient {
   }
 }
 
-/** `why` must not quote the provider's response, which may quote the request. */
+/** Returns the error. `why` must not quote the provider's response, which may quote the request. */
 export function unavailable(provider: string, why: string): ProviderUnavailable {
   return new ProviderUnavailable(`${provider} is unavailable: ${why}`);
 }
 
-/** Providers require two names, so a single name fills both. */
+/** Returns the two names that providers require. A single name fills both. */
 export function requiredNames({ first_name, last_name }: Details) {
   return { first_name, last_name: last_name ?? first_name };
 }

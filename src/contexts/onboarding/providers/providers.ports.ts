@@ -18,7 +18,7 @@ export function describeError(error: unknown): string {
   return `unexpected: ${name}${typeof code === 'string' ? ` (${code})` : ''}`;
 }
 
-/** Rejects with ProviderRefused for a number that cannot get messages, or with MessageUncertain. */
+/** Sends codes. Rejects with ProviderRefused for a number that gets no SMS, or with MessageUncertain. */
 export abstract class SmsSender {
   /** `text` contains the code; both are secret. The message expires after `validSeconds` (at most 36,000). */
   abstract send(
@@ -81,7 +81,7 @@ export abstract class CardIssuer {
   abstract forget(userId: string): Promise<void>;
 }
 
-/** Header names are in lower case. */
+/** The headers of a callback. Their names are in lower case. */
 export type CallbackHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** A callback with a valid signature. Its content only triggers a poll. */

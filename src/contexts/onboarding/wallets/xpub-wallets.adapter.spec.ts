@@ -55,7 +55,7 @@ describe('wallets of an extended public key', () => {
     expect(given.address).toBe(next.node.deriveChild(0).deriveChild(0).address);
   });
 
-  it('are distinct and without gaps for 200 users over two processes that each request every wallet', async () => {
+  it('are distinct and without gaps for 200 users, even if two processes request every wallet', async () => {
     const { xpub } = account();
     const processes = [await XpubWallets.open(xpub, 0, db.database), await XpubWallets.open(xpub, 0, second)];
     const users = Array.from({ length: 200 }, newId);

@@ -20,7 +20,7 @@ export class XpubWallets implements WalletProvisioner {
     private readonly addressAt: (index: number) => string,
   ) {}
 
-  /** Throws ConfigError for a misspelled key. The setting has already rejected private keys. */
+  /** Opens the wallets of a key. Throws ConfigError if it is misspelled; the setting rejects private keys. */
   static async open(xpub: string, firstIndex: number, database: Database): Promise<XpubWallets> {
     const { HDNodeWallet } = await import('ethers');
     let account: HDNodeWallet | HDNodeVoidWallet | null = null;
@@ -37,7 +37,7 @@ export class XpubWallets implements WalletProvisioner {
     return new XpubWallets(database, account.fingerprint.slice(2), firstIndex, addressAt);
   }
 
-  /** Stores the index only: SQL could replace a stored address. */
+  /** Derives the user's wallet. Stores the index only, because SQL could replace a stored address. */
   provision(userId: string): Promise<ProvisionedWallet> {
     return this.database.transaction(async (tx) => {
       const { rows: keys } = await tx.query<{ next_index: string }>(

@@ -38,7 +38,7 @@ it.each([
 });
 
 describe('the entered name of a person', () => {
-  it('can be a single name if the last name is null, but not if it is omitted', async () => {
+  it('can be a single name if the last name is null, but not if the last name is omitted', async () => {
     const one = { first_name: 'Sukarno', last_name: null };
     expect(await read(one)).toMatchObject(one);
     await expect(read({ last_name: undefined })).rejects.toMatchObject(refused('last_name'));

@@ -10,7 +10,7 @@ it.each(Object.entries(MESSAGES.en).filter(([key]) => /^reason(?!Other)/.test(ke
   },
 );
 
-it('a reason without a translation is displayed as it is in English and as a general sentence in other languages', () => {
+it('a reason without a translation is unchanged in English and a general sentence in other languages', () => {
   expect(reasonIn('en', 'kyc_failed', 'A drawing')).toBe('A drawing');
   expect(reasonIn('es', 'kyc_failed', 'A drawing')).toBe(MESSAGES.es.reasonOtherIdentity);
   expect(reasonIn('de', 'card_failed', 'constructor')).toBe(MESSAGES.de.reasonOtherCard);

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../../platform/event-store/port.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import type { Requested } from './operation.js';
 
-/** The metadata key of the command class of a `@CommandHandler`. @nestjs/cqrs does not export it. */
+/** The metadata key under which @nestjs/cqrs stores the command of a handler. It is not exported. */
 const COMMAND_OF_HANDLER = '__commandHandler__';
 
 type CommandClass = new (subjectId: string, ...given: readonly unknown[]) => AnyCommand;

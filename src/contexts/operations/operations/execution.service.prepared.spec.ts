@@ -52,7 +52,7 @@ describe('the preparation of an operation', () => {
     expect(trace.splice(0)).toEqual([`prepared ${id}`, `discarded ${id}`]);
   });
 
-  it('makes the operation fail if it is refused', async () => {
+  it('makes the operation fail if the handler refuses the preparation', async () => {
     const refusal = DomainError.invalid({ expires_at: ['must be in the future'] });
     const refused = keys({
       follow: (_, { status }) => (status === 'pending' ? Promise.reject(refusal) : nothing),
@@ -64,7 +64,7 @@ describe('the preparation of an operation', () => {
     trace.length = 0;
   });
 
-  it('is retained if a concurrent repeat of the request created it', async () => {
+  it('keeps the operation pending if a concurrent repeat of the request has prepared it', async () => {
     const late = keys({ follow: () => Promise.reject(new SubjectChanged()) });
     const { request, execution, id } = processOf(late);
     await expect(request()).rejects.toBeInstanceOf(SubjectChanged);
@@ -72,7 +72,7 @@ describe('the preparation of an operation', () => {
     expect(trace.splice(0)).toEqual([]);
   });
 
-  it('is returned with the request and retained after the approval', async () => {
+  it('happens at the request and is not discarded by the approval', async () => {
     const { operations, id } = await requested();
     await operations.decide('approve', id, requesterOf('bob'), 'checked');
     expect(trace.splice(0)).toEqual([`prepared ${id}`, `executed ${id}`]);

@@ -33,7 +33,7 @@ import {
   type RecordedEvent,
 } from '../../../platform/event-store/port.js';
 
-/** Returns the changes by the operation after a position; null means all. */
+/** Returns the events that the operation wrote after the position `after`; null means all. */
 function findChanges(events: readonly RecordedEvent[], operationId: string, after: string | null): Change[] {
   return events
     .filter(
@@ -64,7 +64,7 @@ export class Execution {
     return this.loop.load(operation, id);
   }
 
-  /** Returns the number of events in the streams of a subject, less one; null for none. */
+  /** Returns the revision of a subject: the number of events in its streams, less one; null for no events. */
   async findRevision(streams: readonly string[]): Promise<number | null> {
     const lasts = await Promise.all(
       streams.map((stream) => this.store.readStream(stream, { lastOnly: true })),
@@ -104,7 +104,7 @@ export class Execution {
     }
   }
 
-  /** Records an execution if events of the operation exist. Otherwise a final error fails the operation. */
+  /** Records an execution if the operation has written events. Else a final error fails the operation. */
   private async afterError(
     error: unknown,
     { facts, phase }: ExistingOperation,
@@ -173,7 +173,7 @@ export class Execution {
     return state;
   }
 
-  /** Calls the handler's `follow`. A pending operation fails if `follow` throws a final error. */
+  /** Lets the handler prepare or clean up an operation. A pending operation fails on a final error. */
   async follow(
     state: ExistingOperation,
     by: OperationProgress['by'] = 'requester',

@@ -120,17 +120,17 @@ describe('an operation', () => {
     ['is requested', [], request, [once]],
     ['is requested once', [once], request, []],
     ['is approved by another person', [waiting], approve('bob'), [approved]],
-    ['of the shell is approved by a person', [requested('before', null)], approve('bob'), [approved]],
+    ['from the shell is approved by a person', [requested('before', null)], approve('bob'), [approved]],
     ['lapses when its approval comes too late', [waiting], approve('bob', later(72)), [lapsed(later(72))]],
     ['lapses when its rejection comes too late', [waiting], reject('bob', later(73)), [lapsed(later(73))]],
-    ['does not lapse before', [waiting], lapse(new Date(Date.parse(later(72)) - 1).toISOString()), []],
+    ['does not lapse before 72 h', [waiting], lapse(new Date(Date.parse(later(72)) - 1).toISOString()), []],
     ['is rejected', [waiting], reject('bob'), [{ type: 'operation.rejected.v1', data: by('bob') }]],
     ['is withdrawn', [waiting], reject('ada'), [{ type: 'operation.withdrawn.v1', data: by('ada') }]],
     ['is executed at once without a second person', [once], execute, [wasExecuted]],
     ['is executed after its approval', [waiting, approved], execute, [wasExecuted]],
     ['is executed once', [waiting, approved, wasExecuted], execute, []],
-    ['is confirmed, also late', fast, confirm('bob', later(100)), [confirmed(later(100))]],
-    ['fails while it waits', [waiting], fail, [hasFailed]],
+    ['is confirmed, even after 24 hours', fast, confirm('bob', later(100)), [confirmed(later(100))]],
+    ['can fail while it waits for its approval', [waiting], fail, [hasFailed]],
   ])('%s', (_, history, decision, events) => {
     given(...history)
       .when(decision)
@@ -141,15 +141,15 @@ describe('an operation', () => {
     ['approved by its requester', [waiting], approve('ada'), 'forbidden'],
     ['approved twice', [waiting, approved], approve('cy'), 'invalid_transition'],
     ['approved by the shell', [requested('before', null)], approve(null), 'forbidden'],
-    ['approved where it does not exist', [], approve('bob'), 'not_found'],
-    ['rejected once it is executed', [waiting, approved, wasExecuted], reject('bob'), 'invalid_transition'],
-    ['executed once it has lapsed', [waiting, lapsed(later(72))], execute, 'invalid_transition'],
-    ['executed once it has failed', [waiting, approved, hasFailed], execute, 'invalid_transition'],
+    ['approved if it does not exist', [], approve('bob'), 'not_found'],
+    ['rejected after its execution', [waiting, approved, wasExecuted], reject('bob'), 'invalid_transition'],
+    ['executed after it has lapsed', [waiting, lapsed(later(72))], execute, 'invalid_transition'],
+    ['executed after it has failed', [waiting, approved, hasFailed], execute, 'invalid_transition'],
     ['executed before its approval', [waiting], execute, 'invalid_transition'],
     ['confirmed by its requester', fast, confirm('ada'), 'forbidden'],
     ['confirmed twice', [...fast, confirmed(at)], confirm('cy'), 'invalid_transition'],
     [
-      'confirmed where approvals are off',
+      'confirmed if approvals are off',
       [requested('after', 'ada', 'off'), wasExecuted],
       confirm('bob'),
       'invalid_transition',
@@ -169,7 +169,7 @@ describe('an operation', () => {
     ['withdrawn', waiting, { type: 'operation.withdrawn.v1', data: by('ada') }],
     ['lapsed', waiting, lapsed(later(72))],
     ['failed', once, hasFailed],
-  ])('has the status %s of the admin API', (status, ...events) => {
+  ])('has the status %s in the admin API', (status, ...events) => {
     expect(toStatus(existingOperation(fold(operation, events)))).toBe(status);
   });
 });
@@ -195,7 +195,7 @@ function decide({ kind, by: who }: Step, at: string, state: OperationState): rea
   }[kind](decision, state);
 }
 
-it('an operation ends once in any order of decisions, and never without its second person', () => {
+it('an operation ends at most once in any order of decisions, and is not executed without its second person', () => {
   const secondPerson = fc.constantFrom('before' as const, 'after' as const, null);
   const approvals = fc.constantFrom('on' as const, 'off' as const);
   fc.assert(

@@ -50,7 +50,7 @@ export interface Change {
 
 type Facts<Others> = { readonly operation_id: string; readonly at: string } & Others;
 type ExecutedFacts = Facts<{ readonly changes: readonly Change[] }>;
-/** The `code` is `changed` for a subject at another revision, else that of the error. */
+/** The `code` is `changed` for a subject at another revision, else the code of the error. */
 type Failed = Facts<Readonly<Record<'code' | 'message', string>>>;
 
 export type OperationEvent =
@@ -128,10 +128,10 @@ export function toStatus(state: ExistingOperation) {
   return phase === 'requested' || phase === 'pending' || phase === 'approved' ? 'pending_approval' : phase;
 }
 
-/** The times for an approval and for a confirmation. */
+/** The time for an approval before the execution, and for a confirmation after it. */
 const EXPIRES_AFTER_MS = { before: 72 * HOUR_MS, after: 24 * HOUR_MS };
 
-/** Completes a request by its need for a second person, which depends on the settings. */
+/** Adds `approval` and `expires_at` to a request, by its need for a second person and the settings. */
 export function requestedFacts(
   given: Omit<Requested, 'approval' | 'expires_at'>,
   { approvals }: { readonly approvals: 'on' | 'off' },
@@ -154,7 +154,7 @@ function decided({ phase }: ExistingOperation): DomainError {
 
 /**
  * Decides on an open operation; a repeat changes nothing. A pending operation lapses from `expires_at` on.
- * Throws `forbidden` for the shell and for one's own approval or confirmation, or `invalid_transition`.
+ * Throws `forbidden` for the shell, and for the requester (except to reject), or `invalid_transition`.
  */
 function decide(
   decision: DecisionFacts,
@@ -202,7 +202,7 @@ export function recordExecuted(executed: ExecutedFacts, state: OperationState): 
   return [{ type: 'operation.executed.v1', data: executed }];
 }
 
-/** Records the failure of a pending or unfinished operation; changes nothing in any other. */
+/** Records the failure of a pending or unfinished operation; has no effect in another phase. */
 export function recordFailed(failed: Failed, state: OperationState): OperationEvent[] {
   const found = existingOperation(state);
   const mayFail = isUnfinished(found) || found.phase === 'pending';

@@ -45,7 +45,7 @@ describe('the second person of an operation', () => {
   it.each([
     ['is disabled', null, 'The operator is disabled'],
     ['has another role', new Set<string>(), 'The scope merchants:write is missing'],
-  ])('cannot decide when the operator of the key %s', async (_, scopes, message) => {
+  ])('cannot decide with a key whose operator %s', async (_, scopes, message) => {
     const scopesOf = async (id: string) => (id === 'bob' ? scopes : new Set(['merchants:write']));
     const { decide, lamps, statusNow } = await pending({ operators: () => ({ findScopes: scopesOf }) });
     for (const decision of ['approve', 'reject'] as const)
@@ -56,7 +56,7 @@ describe('the second person of an operation', () => {
   it.each([
     ['is disabled', null],
     ['has another role', new Set<string>()],
-  ])('makes the operation fail by approving it when its requester %s', async (_, scopes) => {
+  ])('makes the operation fail with an approval if the requester %s', async (_, scopes) => {
     const scopesOf = async (id: string) => (id === 'ada' ? scopes : new Set(['merchants:write']));
     const { decide, id, lamps, execution } = await pending({ operators: () => ({ findScopes: scopesOf }) });
     await expect(decide()).rejects.toMatchObject({ code: 'invalid_transition' });
@@ -67,7 +67,7 @@ describe('the second person of an operation', () => {
     expect(await lamps()).toBe(2);
   });
 
-  it('makes the operation fail by approving it after its subject changed, and nothing is written', async () => {
+  it('makes the operation fail with an approval if the subject has changed, and nothing is written', async () => {
     const { decide, id, lamps, switchLamp, execution } = await pending();
     await switchLamp('lamp', true);
     await switchLamp('lamp', false);
@@ -96,7 +96,7 @@ describe('a process whose clock is wrong', () => {
     ['ten minutes ahead', 1 / 6],
     ['three days ahead', 72],
     ['three days behind', -72],
-  ])('decides nothing and lets nothing lapse when it is %s', async (_, hours) => {
+  ])('decides nothing and lets nothing lapse when its clock is %s', async (_, hours) => {
     const time = { now: new Date('2026-01-02T03:04:05Z') };
     const right = await pending({ now: () => time.now });
     const wrong = operationsOn({
@@ -120,7 +120,7 @@ describe('a process whose clock is wrong', () => {
     expect(await right.statusNow()).toBe('lapsed');
   });
 
-  it('requests no operation that needs an approval in time, and executes the others', async () => {
+  it('refuses requests for operations with an approval deadline, and executes others', async () => {
     const now = new Date('2026-01-02T03:04:05Z');
     const wrong = operationsOn({ now: () => new Date(now.getTime() + HOUR_MS), databaseNow: () => now });
     await wrong.switchLamp('lamp', true);
@@ -131,7 +131,7 @@ describe('a process whose clock is wrong', () => {
     expect((await request('lamps.switch')).operation.status).toBe('executed');
   });
 
-  it('does not give up an operation that failed a second ago', async () => {
+  it('does not give up an operation that has failed for less than an hour of database time', async () => {
     const now = new Date('2026-01-02T03:04:05Z');
     const { store, decide, id, statusNow } = await pending({ now: () => now, handlers: BROKEN }, FAILING);
     await expect(decide()).rejects.toThrow('a bug');
@@ -157,7 +157,7 @@ describe('the worker of operations', () => {
     expect(await statusNow()).toBe('lapsed');
   });
 
-  it('executes the recorded operation of a killed process and finds what was already written', async () => {
+  it('executes an operation whose process was killed before or after the write, and writes only once', async () => {
     for (const place of ['before', 'after'] as const) {
       const store = new InMemoryEventStore();
       const killed = new Error('killed');

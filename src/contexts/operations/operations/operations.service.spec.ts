@@ -32,7 +32,7 @@ const typesOf = async (
   stream: string,
 ) => (await store.readStream(stream)).map(({ type }) => type);
 
-it('the session of an operator is recorded and never displayed', async () => {
+it('the session id of a requester is recorded in the operation and never displayed', async () => {
   const { operations, execution, switchLamp } = operationsOn();
   await switchLamp('lamp', true);
   const requester = { ...requesterOf('ada'), sessionId: 's1' };
@@ -86,7 +86,7 @@ describe('a requested operation', () => {
       /Lamp not found/,
     ],
     [
-      'the credential is confined, and the subject is of no merchant',
+      'the credential is confined and the subject belongs to no merchant',
       { requester: { ...requesterOf('ada'), merchants: ['m2'] } },
       'forbidden',
       /confined/,
@@ -100,7 +100,7 @@ describe('a requested operation', () => {
     expect(await store.head()).toBe(before);
   });
 
-  it('needs the scopes that it grants', async () => {
+  it('needs a requester with the scopes that it grants', async () => {
     const gives = lampHandler(
       'lamps.give',
       { streams: () => [] },
@@ -113,7 +113,7 @@ describe('a requested operation', () => {
     expect((await switchOn({ ...given, requester: both })).operation.status).toBe('executed');
   });
 
-  it('is recorded as failed if its subject refuses it, and another key can request it again', async () => {
+  it('is recorded as failed if its subject refuses it; a new Idempotency-Key can request it again', async () => {
     const { store, switchOn } = await withLamp();
     const off = { parameters: { on: false }, idempotency };
     await expect(switchOn(off)).rejects.toMatchObject({ code: 'invalid_transition' });
@@ -177,9 +177,9 @@ describe('a requested operation', () => {
 });
 
 it.each([
-  ['a name that two handlers have', 2, 'the operation lamps.twice is declared twice'],
+  ['two handlers of one operation', 2, 'the operation lamps.twice is declared twice'],
   ['an operation without a handler', 0, 'the operation lamps.twice has no handler'],
-])('the boot stops at %s', (_, count, message) => {
+])('the boot fails with %s', (_, count, message) => {
   const handler = lampHandler('lamps.twice', {}, { execute: async () => undefined });
   const providers = Array.from({ length: count }, () => ({
     instance: handler,

@@ -211,7 +211,7 @@ function toPerson({ operatorId, name, role, credentialId, address, sessionId }: 
   return sessionId ? { ...person, session_id: sessionId } : person;
 }
 
-/** Throws `not_found` for another merchant's subject, `forbidden` for one of no merchant (admin-api.md 1). */
+/** Throws if out of reach: `not_found`, or `forbidden` for a subject without a merchant (admin-api.md 1). */
 function requireMerchant({ merchants }: Requester, merchantId: string | null, subject: string): void {
   if (merchantId !== null) requireReach({ merchants }, merchantId, toTitle({ subject }));
   else if (merchants !== null)

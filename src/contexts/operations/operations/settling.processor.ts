@@ -22,7 +22,7 @@ const SETTLING = subscriptionName('operations.settling');
 
 /** The time after which the process that recorded an operation counts as dead. */
 const RESUME_AFTER_MS = 10_000;
-/** The time for retries after unexpected errors. */
+/** The time in which an operation is retried after unexpected errors. */
 const GIVE_UP_AFTER_MS = HOUR_MS;
 
 /** Ends operations whose process was killed or whose approval did not come in time. */

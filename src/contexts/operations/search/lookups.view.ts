@@ -16,7 +16,7 @@ const LOOKUPS = `(
   from operations.operations
 ) lookup`;
 
-/** The length of an ISO 8601 time up to its hour. Repeated reads of a page count once an hour. */
+/** The length of an ISO 8601 time up to the hour. A repeated read is recorded once an hour. */
 const HOUR = '2026-01-01T00'.length;
 const KEPT_DAYS = 400;
 

@@ -39,7 +39,7 @@ const caller = (merchants: readonly string[] | null, ...scopes: string[]) => ({
 });
 
 describe('a search', () => {
-  it('returns only results within the scopes of the caller and does not search others', async () => {
+  it('returns only results within the scopes of the caller, and runs no search outside them', async () => {
     let searched = 0;
     const search = searching(
       { scope: 'payouts:read', find: async () => [found('payout', 'p', 'm')] },
@@ -55,14 +55,14 @@ describe('a search', () => {
     expect(searched).toBe(0);
   });
 
-  it('returns no results of other merchants or of the service to a confined key', async () => {
+  it('hides results of other merchants, and results without a merchant, from a confined key', async () => {
     const all = [found('user', 'a', 'm1'), found('user', 'b', 'm2'), found('operator', 'c', null)];
     const search = searching({ scope: 'users:read', find: async () => all });
     expect(await search.find(caller(['m2'], 'users:read'), 'x')).toEqual([all[1]]);
     expect(await search.find(caller(null, 'users:read'), 'x')).toEqual(all);
   });
 
-  it('refuses a phone number to a caller who may not read personal data', async () => {
+  it('for a phone number is refused without the scope for personal data', async () => {
     const search = searching({ scope: 'users:read', find: async () => [found('user', 'u', 'm')] });
     await expect(search.find(caller(null, 'users:read'), '+1 555 000-1111')).rejects.toMatchObject({
       code: 'forbidden',
@@ -73,7 +73,7 @@ describe('a search', () => {
     );
   });
 
-  it('searches only the merchants of the caller, so that others do not fill the page', async () => {
+  it('searches only the merchants of the caller, so that other results do not fill the page', async () => {
     const queries: unknown[] = [];
     const search = searching({
       scope: 'users:read',
@@ -86,7 +86,7 @@ describe('a search', () => {
     expect(queries).toEqual([{ text: 'x', uuid: null, phoneNumber: null, merchants: ['m2'], limit: 20 }]);
   });
 
-  it('ends after 20 results', async () => {
+  it('returns at most 20 results', async () => {
     const many = Array.from({ length: 30 }, (_, n) => found('user', String(n), 'm'));
     const search = searching({ scope: 'users:read', find: async () => many });
     expect(await search.find(caller(null, 'users:read'), 'x')).toHaveLength(20);

@@ -45,7 +45,7 @@ class SearchResponse {
 
 const MAX_RESULTS = 20;
 
-/** The international form, with the usual separators. */
+/** A phone number in the international form, with the usual separators. */
 const PHONE_NUMBER = /^\+[0-9][0-9 ().-]{5,30}$/;
 
 /** Finds exact matches in all contexts (`GET /search`, admin-api.md 3). */
@@ -86,7 +86,7 @@ export class AdminSearchController implements OnModuleInit {
   }
 }
 
-/** Parses the kinds of text for which contexts search. */
+/** Reads a query as text and, where possible, as a UUID and as an E.164 number; null otherwise. */
 export function searchText(q: string): Pick<SearchQuery, 'text' | 'uuid' | 'phoneNumber'> {
   // An unescaped plus of a phone number arrives as a blank.
   const text = tidy(q.replace(/^ (?=[0-9][0-9 ().-]{5,30}$)/, '+'));

@@ -34,7 +34,7 @@ const dueWorkAge = new Gauge({
   registers,
 });
 
-/** The state of all processes of the service. */
+/** Reads the state of the service: processes, subscriptions, backlogs, nodes, providers and the audit. */
 @Injectable()
 export class SystemStatus implements OnModuleInit {
   private audits: ReturnType<typeof ReportsAudit.discover> = [];
@@ -130,7 +130,7 @@ export class SystemStatus implements OnModuleInit {
   }
 }
 
-/** Prefers the facts of workers about nodes, because workers verify payouts. */
+/** Returns the facts of workers, which verify payouts, or of all processes if there is no worker. */
 function byWorkers(processes: readonly ProcessRow[]): readonly ProcessRow['facts'][] {
   const workers = processes.filter(({ roles }) => roles.includes('worker'));
   return (workers.length > 0 ? workers : processes).map(({ facts }) => facts);

@@ -1,56 +1,12 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { fence } from '../../../platform/event-store/claims.js';
-import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
-import { Periodic } from '../../../platform/jobs/background-work.js';
+import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
-import { CompleteDeactivation } from '../../users/users.contract.js';
-import { PAYOUT_CATEGORY } from '../payouts/payout-events.js';
 
-const SWEEP_MS = 2000;
-const BATCH = 100;
-
-/**
- * Completes the deactivation of users without a pending payout in the read model. A report checks the
- * revision of the user's stream, so no payout is added after the start of a deactivation. On a store without
- * atomic commits, a payout announced before the start may follow until its stream is fenced.
- */
+/** The deactivating users in the read model of payouts. */
 @Injectable()
 export class Deactivations {
-  private readonly logger = new Logger(Deactivations.name);
+  constructor(private readonly database: Database) {}
 
-  constructor(
-    private readonly database: Database,
-    private readonly commandBus: CommandBus,
-    @Inject(EVENT_STORE) private readonly store: EventStore,
-  ) {}
-
-  @Periodic({ name: 'deactivations', everyMs: SWEEP_MS })
-  async completeAll(): Promise<void> {
-    let users: readonly string[];
-    let after: string | null = null;
-    do {
-      users = await this.settled(BATCH, after);
-      // Two processes may complete the same user, but the decision is written once.
-      for (const userId of users)
-        await this.complete(userId).catch((error: unknown) => {
-          // A payout that was reported but not counted yet is an ordinary delay.
-          const level = error instanceof DomainError ? 'debug' : 'warn';
-          this.logger[level]({ msg: 'deactivation waiting', user_id: userId, err: error });
-        });
-      after = users.at(-1) ?? null;
-    } while (users.length === BATCH);
-  }
-
-  async complete(userId: string): Promise<void> {
-    // The read model is read before the user, whose state then includes the start of the deactivation.
-    const counted = await this.find(userId);
-    const isCounted = counted !== null && (counted.pending > 0 || (await this.giveUp(counted.intended)));
-    await this.commandBus.execute(new CompleteDeactivation(userId, isCounted ? counted.pending : null));
-  }
-
-  /** Returns pending and announced payouts; null until the read model has the start of the deactivation. */
+  /** Counts pending and lists announced payouts. Null if the read model has no deactivation of the user. */
   async find(userId: string): Promise<{ readonly pending: number; readonly intended: string[] } | null> {
     const [row] = await this.database.query<{ pending: number; intended: string[] }>(
       `select (select count(*)::int from payouts.payouts where user_id = $1 and status = 0) as pending,
@@ -61,7 +17,7 @@ export class Deactivations {
     return row ?? null;
   }
 
-  /** Returns up to `limit` deactivating users without a pending payout, in the order of ids from `after`. */
+  /** Returns up to `limit` ids above `after`, in order, of deactivating users without a pending payout. */
   async settled(limit: number, after: string | null): Promise<readonly string[]> {
     const rows = await this.database.query<{ user_id: string }>(
       `select user_id from payouts.balances
@@ -70,14 +26,5 @@ export class Deactivations {
       [limit, after],
     );
     return rows.map(({ user_id }) => user_id);
-  }
-
-  /** Fences announced payouts, so that they can never be reported (ADR 103). False if one is reported. */
-  private async giveUp(intended: readonly string[]): Promise<boolean> {
-    for (const payoutId of intended) {
-      const stream = `${PAYOUT_CATEGORY}-${payoutId}`;
-      if (!(await fence(this.store, stream, { actor: 'payouts.deactivation' }))) return false;
-    }
-    return true;
   }
 }

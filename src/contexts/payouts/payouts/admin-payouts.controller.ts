@@ -120,7 +120,7 @@ export class AdminPayoutsController {
   }
 }
 
-/** Adds two members to the JSON text of the merchant API without parsing it. */
+/** Adds `merchant_id` and `check` to the JSON text of the merchant API without parsing it. */
 function adminJson({ id, merchant_id, body }: PayoutJson, checks: ReadonlyMap<string, LastCheck>): string {
   return `${body.slice(0, -1)},"merchant_id":"${merchant_id}","check":${JSON.stringify(checks.get(id))}}`;
 }

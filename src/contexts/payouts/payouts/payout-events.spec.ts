@@ -27,7 +27,7 @@ describe('the canonical form of a transaction hash', () => {
     '[object Object]',
     'undefined',
     '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4t',
-  ])('of %j, which is no hash, is the text itself', (text) => {
+  ])('is the trimmed text for %j, which is no hash', (text) => {
     expect(comparableHash(` ${text} `)).toBe(text);
     expect(isHash(text)).toBe(false);
   });

@@ -13,17 +13,17 @@ export interface PayoutFacts {
   readonly transaction_hash: string;
   /** The JSON text as the merchant sent it, byte for byte; `{}` without one. */
   readonly custom_metadata: string;
-  /** The EIP-155 id. */
+  /** The EIP-155 id of the chain. */
   readonly chain_id: number;
 }
 
-/** A merchant reported a transfer. The payout is `pending` until `expires_at`. */
+/** The event of a merchant's report of a transfer. The payout is `pending` until its outcome. */
 export type PayoutReported = DomainEvent<
   'payout.reported.v1',
   PayoutFacts & { readonly created_at: string; readonly expires_at: string }
 >;
 
-/** The transfer is on the chain, exact and confirmed, and of no other payout. Final. No v1 was released. */
+/** The final event: the exact transfer is confirmed and used by no other payout. No v1 was released. */
 export type PayoutReceived = DomainEvent<
   'payout.received.v2',
   PayoutFacts &
@@ -43,7 +43,7 @@ export interface TransferSighting {
   readonly block_hash: string;
   /** The time of the block by its own header, ISO 8601. */
   readonly block_time: string;
-  /** The number of blocks from that of the transfer to the newest, both included. */
+  /** The number of blocks from the block of the transfer to the newest block, both included. */
   readonly confirmations: number;
   /** The contract that wrote the log. */
   readonly token: string;
@@ -55,18 +55,18 @@ export interface TransferSighting {
   readonly receipt_sha256: string;
 }
 
-/** The window ended without the transfer. Final. The merchant receives `reason`. */
+/** The final event of a payout whose window ended without the transfer. The merchant receives `reason`. */
 export type PayoutExpired = DomainEvent<
   'payout.expired.v1',
   PayoutFacts & {
     readonly reason: string;
     readonly expired_at: string;
-    /** The merchant ended the window early. Only in the sandbox. */
+    /** True if the merchant ended the window early, which only the sandbox allows. */
     readonly early?: true;
   }
 >;
 
-/** A payout may be reported soon, in `payout_intent-<payout_id>`. Only without atomic commits (ADR 103). */
+/** The announcement of a payout, in `payout_intent-<payout_id>`. Only without atomic commits (ADR 103). */
 export const PAYOUT_INTENDED = 'payout.intended.v1';
 export interface PayoutIntent {
   readonly payout_id: string;

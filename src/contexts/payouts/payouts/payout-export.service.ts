@@ -24,7 +24,7 @@ export class PayoutExport {
 
   constructor(private readonly payouts: PayoutsView) {}
 
-  /** Streams as fast as the client reads. Throws `rate_limited` during another export or total. */
+  /** Streams an export as fast as the client reads. Throws `rate_limited` during another export or total. */
   start(type: string, merchantId: string, filter: PayoutFilter): StreamableFile {
     this.reserve(merchantId);
     const pages = { ...filter, page_size: Math.min(ROWS, filter.page_size) };
@@ -55,12 +55,12 @@ export class PayoutExport {
   }
 }
 
-/** Removes line breaks, which JSON has only between tokens. */
+/** Replaces line breaks by spaces. JSON has line breaks only between tokens. */
 function oneLine(json: string): string {
   return json.replaceAll(/[\r\n]+/g, ' ');
 }
 
-/** Formats a payout by RFC 4180. The metadata is the reported text. */
+/** Formats a payout as a line of CSV (RFC 4180). `custom_metadata` is the reported text. */
 function csvLine(body: string): string {
   // Texts before this member cannot match: their quotes are escaped.
   const from = body.indexOf(',"custom_metadata":');

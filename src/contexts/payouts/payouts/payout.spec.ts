@@ -80,7 +80,7 @@ describe('reporting a payout', () => {
     { transaction_hash: '0xab' },
     { custom_metadata: '{}' },
     { merchant_id: 'm2' },
-  ])('is refused if another report has the same id: %j', (other) =>
+  ])('is refused if an earlier report with the same id differs in %j', (other) =>
     given(reported).when(reporting(active, other)).thenRefused('validation_failed'),
   );
 });
@@ -105,7 +105,7 @@ describe('the amount of a reported payout', () => {
 });
 
 describe('receiving a payout', () => {
-  it('settles a pending payout with the position of its transfer', () =>
+  it('records a pending payout as received, with the evidence of its transfer', () =>
     given(reported).when(receiving).then(received));
   it('has no effect on a payout that was never reported', () => given().when(receiving).then());
   it('happens only once', () => given(reported, received).when(receiving).then());
@@ -124,7 +124,7 @@ describe('expiring a payout', () => {
     given(reported).when(expiring('2026-01-03T03:04:04.999Z')).then());
   it('has no effect on a payout that was never reported', () => given().when(expiring(later)).then());
   it('happens only once', () => given(reported, expired).when(expiring(later)).then());
-  it('cannot follow a receipt', () => given(reported, received).when(expiring(later)).then());
+  it('has no effect on a received payout', () => given(reported, received).when(expiring(later)).then());
 });
 
 describe('the state of a payout', () => {
@@ -145,7 +145,7 @@ describe('the audit of a payout', () => {
   it.each([
     ['received with its evidence', received],
     ['expired at the end of its window', expired],
-  ])('accepts one that is %s', (_what, outcome) => {
+  ])('accepts a payout that is %s', (_what, outcome) => {
     expect(brokenOf(reported, outcome)).toEqual([null, null]);
   });
 
@@ -153,11 +153,11 @@ describe('the audit of a payout', () => {
     ['is reported twice', [reported, reported], 'it is reported once, and pending already'],
     ['is reported after it was received', [reported, received, reported], 'once, and received already'],
     [
-      'is of more than 10,000 USDC',
+      'has an amount above 10,000 USDC',
       [changed(reported, { amount: '10000.01' })],
       'its amount 10000.01 is out of bounds',
     ],
-    ['is of nothing', [changed(reported, { amount: '0' })], 'its amount 0 is out of bounds'],
+    ['has the amount 0', [changed(reported, { amount: '0' })], 'its amount 0 is out of bounds'],
     ['is received without a report', [received], 'it is reported before it ends'],
     ['expires without a report', [expired], 'it is reported before it ends'],
     ['is received twice', [reported, received, received], 'it ends once, and is received already'],
@@ -169,7 +169,7 @@ describe('the audit of a payout', () => {
       'its amount is "13"',
     ],
     [
-      'is received with another time of its report',
+      'is received with a changed time of the report',
       [reported, changed(received, { created_at: later })],
       'its created_at is',
     ],
@@ -178,8 +178,8 @@ describe('the audit of a payout', () => {
       [reported, changed(expired, { expired_at: '2026-01-03T03:04:04.999Z' })],
       `it expires before its window has passed, on ${expiresAt}`,
     ],
-    ['is in the stream of another', [changed(reported, { payout_id: 'q' })], 'its payout_id is q'],
-  ])('names the rule that is broken by one that %s', (_what, events, rule) => {
+    ['is in the stream of another payout', [changed(reported, { payout_id: 'q' })], 'its payout_id is q'],
+  ])('names the broken rule of a payout that %s', (_what, events, rule) => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 

@@ -57,7 +57,7 @@ export function readPayoutAmount(value: unknown): string | Fault {
 }
 
 /**
- * Reports a transfer to `payee`, even in onboarding, because the money has moved. Repeats change nothing.
+ * Reports a transfer, even if `payee` is in onboarding, because the money has moved. A repeat has no effect.
  * Another report with the id throws `validation_failed`, or IdempotencyKeyExpired without a stored response.
  */
 export function report(
@@ -109,14 +109,14 @@ export function expire(
 export type Report = Pick<PayoutFacts, (typeof REPORTED)[number]>;
 const REPORTED = ['merchant_id', 'user_id', 'amount', 'transaction_hash', 'custom_metadata'] as const;
 
-/** Returns a pending payout, also for a repeat of the report after the outcome. */
+/** Returns the JSON of the payout as pending, also for a repeat of the report after the outcome. */
 export function responseTo(state: PayoutState): string {
   if (state.status === 'unreported') throw new Error('the payout is unreported and has no response');
   const json = payoutJsonBeforeTime(state.reported, 'pending', null);
   return `{"payout":${json},"created_at":"${state.reported.created_at}"}}`;
 }
 
-/** Returns the JSON of a payout (contract.md 9) without `created_at`, which an expiry event lacks. */
+/** Returns the JSON of a payout (contract.md 9) up to `created_at`, which an expiry event lacks. */
 export function payoutJsonBeforeTime(
   facts: PayoutFacts,
   status: Exclude<PayoutState['status'], 'unreported'>,

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { CommandBus } from '@nestjs/cqrs';
 import fc from 'fast-check';
-import type { EventStore, RecordedEvent } from '../../../platform/event-store/port.js';
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { fromMinorUnits, toMinorUnits } from '../../../kernel/money.js';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
@@ -149,7 +148,7 @@ let run = 0;
 const nextMerchant = (): string => id(`merchant of run ${(run += 1)}`);
 
 describe('the read models of payouts', () => {
-  it('are the same for any batches, however often each is applied', async () => {
+  it('are the same for batches of any size, even if batches are applied repeatedly', async () => {
     await fc.assert(
       fc.asyncProperty(
         stories,
@@ -213,7 +212,7 @@ describe('the read models of payouts', () => {
       recorded(type, { user_id }),
     );
     const intended = recorded('payout.intended.v1', { payout_id: id(`${merchant} intended`), user_id });
-    const deactivations = new Deactivations(db.database, {} as CommandBus, {} as EventStore);
+    const deactivations = new Deactivations(db.database);
     const found = async (...batch: readonly RecordedEvent[]) => {
       for (let delivery = 0; delivery < 2; delivery += 1)
         await db.database.transaction((tx) => applyPayoutEvents(batch, tx));

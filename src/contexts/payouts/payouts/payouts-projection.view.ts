@@ -56,7 +56,7 @@ export async function applyPayoutEvents(
   await settlePayouts([...outcomes.values()], tx, schema);
 }
 
-/** A separator that JSON always escapes. A joined text costs less than an array of quoted ones. */
+/** A separator that JSON always escapes. A joined text costs less than an array of quoted texts. */
 const SEPARATOR = '\u001e';
 
 async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema: string): Promise<number> {
@@ -141,15 +141,15 @@ interface PayoutRow {
 
 type PayoutEnd = Pick<PayoutRow, 'id' | 'status' | 'logIndex' | 'bodyBeforeTime'>;
 
-/** The changes of a batch of events. A payout that is reported and ended within it is one row. */
+/** The changes of a batch of events. A payout that is reported and ended in the batch is one row. */
 class Changes {
-  /** The merchants by user. */
+  /** The merchant of each user. */
   readonly users = new Map<string, string>();
   readonly deactivating = new Map<string, boolean>();
-  /** The users by payout. */
+  /** The user of each announced payout. */
   readonly intents = new Map<string, string>();
   readonly reported = new Map<string, PayoutRow>();
-  /** The first outcomes, also of payouts in `reported`. */
+  /** The first outcome of each payout, even if the payout is in `reported`. */
   readonly outcomes = new Map<string, PayoutEnd>();
 }
 

@@ -35,7 +35,7 @@ export class PayeeCache {
     return loaded;
   }
 
-  /** Returns the user's wallet, which never changes, or null. */
+  /** Returns the user's wallet, or null if the user has none yet. A wallet never changes. */
   async findWallet(userId: string): Promise<string | null> {
     const walletIn = (state: Payee | undefined): string | null =>
       !state || state.accountState === 'unknown' ? null : state.issuerWalletAddress;
@@ -44,7 +44,7 @@ export class PayeeCache {
   }
 }
 
-/** Throws `not_found` for users of other merchants, `invalid_transition` for users in deactivation. */
+/** Reports a payout. Throws `not_found` for another merchant's user, `invalid_transition` in deactivation. */
 export class ReportPayout extends Command<string> {
   constructor(
     readonly report: Report,

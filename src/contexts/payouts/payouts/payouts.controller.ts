@@ -34,7 +34,7 @@ import {
 
 const READ = 'payouts:read';
 
-/** The media type of an export that the request names first in `Accept`; null for pages of JSON. */
+/** The media type of the export that `Accept` names first; null if the response is a page of JSON. */
 const ExportType = fromRequest(({ headers }): string | null => {
   const [first = ''] = (headers.accept ?? '').toLowerCase().split(/[,;]/);
   return EXPORT_TYPES.find((type) => type === first.trim()) ?? null;
@@ -109,7 +109,7 @@ export class PayoutsController {
     return this.payouts.page(merchantId, filter, totals);
   }
 
-  /** Resolves an external_id. Without its user, or with another `user_id`, the filter matches nothing. */
+  /** Replaces `external_id` by the id of its user. An unknown user or another `user_id` matches nothing. */
   private async toFilter(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
     if (query.external_id === undefined) return query;
     await this.progress.requireCurrent(USERS_VIEW);

@@ -86,13 +86,13 @@ describe('the operator list of 60,000 payouts of 20 merchants', () => {
     ['of all merchants up to a day', { created_to: '2026-01-01' }, null, (n) => n < DAY_MS / 4000],
     ['of one merchant', {}, [merchant(3)], (n) => n % MERCHANTS === 3],
     [
-      'of the merchants of a confined key, in a status',
+      'of two merchants in one status',
       { status: 'received' },
       [merchant(3), merchant(4)],
       (n) => [3, 4].includes(n % MERCHANTS) && statusOf(n) === 'received',
     ],
     ['of a user', { user_id: user(5, 2) }, null, (n) => userOf(n) === user(5, 2)],
-    ['of a user of another merchant', { user_id: user(5, 2) }, [merchant(6)], () => false],
+    ['of a user of another merchant (none)', { user_id: user(5, 2) }, [merchant(6)], () => false],
     [
       'of a user on one day',
       { user_id: user(5, 2), created_from: '2026-01-02', created_to: '2026-01-02' },
@@ -106,7 +106,7 @@ describe('the operator list of 60,000 payouts of 20 merchants', () => {
       (n) => n === 17_000,
     ],
     [
-      'of a transaction of another merchant',
+      'of a transaction of another merchant (none)',
       { transaction_hash: hashOf(17_000) },
       [merchant(1)],
       () => false,
@@ -114,7 +114,7 @@ describe('the operator list of 60,000 payouts of 20 merchants', () => {
   ];
 
   it.each(LISTS)(
-    'lists only the payouts %s, newest first, and reads few rows for each',
+    'has only the payouts %s, newest first, and reads few rows by an index',
     async (_, filter, merchants, holds) => {
       await lists.cost();
       const first = await page(filter, merchants);
@@ -134,7 +134,7 @@ describe('the operator list of 60,000 payouts of 20 merchants', () => {
     },
   );
 
-  it('lists only pending payouts with a late check as overdue, and reads only pending ones', async () => {
+  it('lists only pending payouts with a late check as overdue, and reads only pending payouts', async () => {
     await lists.cost();
     const overdue = new OverduePayouts(lists.database, chainConfig({}));
     const { rows: payouts, next_cursor } = await overdue.rows(null, { page_size: PAGE });

@@ -106,7 +106,7 @@ describe('the list of payouts', () => {
     );
   });
 
-  it('ends a page after 4 MiB of payouts and continues on the next', async () => {
+  it('ends a page after 4 MiB of payouts and continues on the next page', async () => {
     const all = Array.from({ length: 600 }, (_, n): Row => ({
       id: deriveId('list', `large ${n}`),
       merchant: MERCHANT,

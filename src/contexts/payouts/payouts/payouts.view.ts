@@ -32,7 +32,7 @@ export interface PayoutJson {
   readonly body: string;
 }
 
-/** The read model of payouts. A null merchant, or null merchants, match any. */
+/** The read model of payouts. Null in place of a merchant or of merchants selects all merchants. */
 @Injectable()
 export class PayoutsView {
   constructor(private readonly database: Database) {}
@@ -45,7 +45,7 @@ export class PayoutsView {
     return row ?? null;
   }
 
-  /** Returns the running totals of a user; null if the projection lacks that user of the merchant. */
+  /** Returns the balance of a user; null if the projection has no such user of the merchant. */
   async findBalance(merchantId: string, userId: string): Promise<Balance | null> {
     const [row] = await this.database.query<{ confirmed: string; pending: string }>(
       'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',

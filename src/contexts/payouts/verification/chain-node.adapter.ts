@@ -48,8 +48,8 @@ export class ChainNode {
   }
 
   /**
-   * Returns an observation that is safe for outcomes. Two methods agree on each missing transaction. All
-   * receipts are in canonical blocks, and both heads are canonical afterwards.
+   * Returns an observation that is safe for outcomes. Two RPC methods agree on each missing transaction.
+   * All receipts are in canonical blocks, and both heads are canonical afterwards.
    */
   async confirm(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation> {
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
@@ -143,7 +143,7 @@ export class ChainNode {
     return { receipts, refusals: [...refusals] };
   }
 
-  /** Replaces partial receipts by whole ones, because the place of its log identifies a transfer. */
+  /** Replaces partial receipts by whole receipts, because a log's place identifies its transfer. */
   private async completeLarge(receipts: Receipts): Promise<void> {
     for (const [hash, receipt] of receipts) {
       if (receipt?.partial !== true || receipt.transfers.length === 0) continue;
@@ -153,7 +153,7 @@ export class ChainNode {
     }
   }
 
-  /** Keeps a receipt as missing only if eth_getTransactionByHash has the transaction in no block. */
+  /** Accepts a missing receipt only if eth_getTransactionByHash finds the transaction in no block. */
   private async doubtMissing(receipts: Receipts): Promise<void> {
     const missing = [...receipts].flatMap(([hash, receipt]) =>
       receipt === null && EVM_HASH.test(hash) ? [hash] : [],

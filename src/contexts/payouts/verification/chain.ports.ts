@@ -2,7 +2,7 @@ import type { ChainHeads } from '../../../platform/chain/node-state.js';
 import type { TransactionReceipt } from './verification.js';
 
 export interface TransactionRequest {
-  /** An EVM hash is in lower case. */
+  /** The hash. An EVM hash is in lower case. */
   readonly hash: string;
   /** The possible recipients, which filter the logs of a transaction with a large receipt. */
   readonly wallets: readonly string[];
@@ -35,7 +35,7 @@ export interface ChainObservation extends ChainHeads {
   readonly node: string;
   /** The receipts by hash; null if no block has the transaction, absent without a usable response. */
   readonly receipts: ReadonlyMap<string, TransactionReceipt | null>;
-  /** The reasons for missing hashes, for the log. */
+  /** The reasons why `receipts` lacks hashes, for the service's log. */
   readonly refusals: readonly string[];
 }
 

@@ -16,17 +16,13 @@ const delayOf = (over: Partial<Parameters<typeof nextCheckDelay>[0]>): number =>
 
 describe('the delay of the next check of a pending payout', () => {
   it.each([
-    ['a fresh one', { ageMs: 0 }, 1000],
-    ['one of 8 minutes', { ageMs: 8 * MINUTE }, 2 * MINUTE],
-    ['one of a day', { ageMs: 24 * HOUR }, 30 * MINUTE],
-    ['one that lacks confirmations', { ageMs: 24 * HOUR, finding: 'confirming' as const }, 30_000],
-    ['one of a user without a wallet', { finding: 'no_wallet' as const }, 24 * HOUR],
-    ['one whose window ends sooner', { ageMs: 8 * HOUR, untilExpiryMs: 5000 }, 5000],
-    [
-      'one whose window is over and without a usable response',
-      { ageMs: 24 * HOUR, untilExpiryMs: -1 },
-      15_000,
-    ],
+    ['a fresh payout', { ageMs: 0 }, 1000],
+    ['a payout after 8 minutes', { ageMs: 8 * MINUTE }, 2 * MINUTE],
+    ['a payout after a day', { ageMs: 24 * HOUR }, 30 * MINUTE],
+    ['a transfer that lacks confirmations', { ageMs: 24 * HOUR, finding: 'confirming' as const }, 30_000],
+    ['a user without a wallet', { finding: 'no_wallet' as const }, 24 * HOUR],
+    ['a window that ends sooner', { ageMs: 8 * HOUR, untilExpiryMs: 5000 }, 5000],
+    ['a window that is over', { ageMs: 24 * HOUR, untilExpiryMs: -1 }, 15_000],
   ])('matches the schedule for %s', (_name, over, expected) => expect(delayOf(over)).toBe(expected));
 
   it('never exceeds the end of the window and is never zero', () => {

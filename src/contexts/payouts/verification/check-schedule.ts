@@ -14,8 +14,8 @@ const NO_RESPONSE_MS = 5 * 60_000;
 const AGE_SHARE = 4;
 
 /**
- * Returns the delay in ms. It grows with the payout's age, up to the end of the window. A payout without a
- * wallet or a hash is checked only at that end. `random` from 0 to 1 is a jitter of 10 %.
+ * Returns the delay of the next check in ms, which grows with the payout's age, up to the end of the window.
+ * A payout without a wallet or a hash waits for that end. `random` from 0 to 1 is a jitter of 10 %.
  */
 export function nextCheckDelay(input: {
   readonly ageMs: number;
@@ -33,7 +33,7 @@ export function nextCheckDelay(input: {
   return input.untilExpiryMs > 0 ? Math.min(spread, input.untilExpiryMs) : spread;
 }
 
-/** Returns the backoff in ms after `times` more checks without a usable response: up to 5 minutes. */
+/** Returns the delay in ms after `times` earlier checks without a usable response, up to 5 minutes. */
 export function noResponseBackoff(times: number, intervalMs: number): number {
   return Math.min(intervalMs * 2 ** Math.min(times, 20), Math.max(intervalMs, NO_RESPONSE_MS));
 }

@@ -112,9 +112,9 @@ describe('the chain behind a JSON-RPC node', () => {
   it.each([
     ['is on another chain', 'eth_chainId', '0x1', 'is on chain 1'],
     ['returns no block', 'eth_getBlockByNumber', null, 'no newest block'],
-    ['returns a block that is none', 'eth_getBlockByNumber', { number: '' }, 'no newest block'],
+    ['returns an invalid block', 'eth_getBlockByNumber', { number: '' }, 'no newest block'],
     [
-      'returns a height without bounds',
+      'returns a block number that is too large',
       'eth_getBlockByNumber',
       { number: '0xffffffffffffffffff', hash: NOWHERE, timestamp: '0x1' },
       'no newest block',
@@ -164,7 +164,7 @@ describe('the chain behind a JSON-RPC node', () => {
     ['has no block hash', ({ blockHash: _, ...receipt }) => receipt],
     ['has an unknown block number', (receipt) => ({ ...receipt, blockNumber: 'latest' })],
     ['has no logs', ({ logs: _, ...receipt }) => receipt],
-    ['has logs that are none', (receipt) => ({ ...receipt, logs: [null] })],
+    ['has invalid logs', (receipt) => ({ ...receipt, logs: [null] })],
     ['has null logs that its bloom filter contradicts', (receipt) => ({ ...receipt, logs: null })],
     ['has null logs and no bloom filter', (receipt) => ({ ...receipt, logs: null, logsBloom: undefined })],
     ['is text', () => 'yes'],
@@ -191,13 +191,13 @@ describe('the chain behind a JSON-RPC node', () => {
   };
 
   it.each<[string, readonly unknown[], readonly number[]]>([
-    ['in any order and width', ['0x10', '0x9', '0xa'], [2, 3, 1]],
-    ['alike', ['0x0', '0x0', '0x0'], [1, 2, 3]],
-    ['in part alike', ['0x1', '0x0', '0x0'], [1, 2, 3]],
-    ['with null', [null, null, null], [1, 2, 3]],
-    ['not at all', [undefined, undefined, undefined], [1, 2, 3]],
-    ['as JSON numbers', [4, 5, 6], [1, 2, 3]],
-  ])('finds the positions of logs that are numbered %s', async (_name, indexes, amounts) => {
+    ['unordered', ['0x10', '0x9', '0xa'], [2, 3, 1]],
+    ['all equal', ['0x0', '0x0', '0x0'], [1, 2, 3]],
+    ['partly equal', ['0x1', '0x0', '0x0'], [1, 2, 3]],
+    ['null', [null, null, null], [1, 2, 3]],
+    ['absent', [undefined, undefined, undefined], [1, 2, 3]],
+    ['JSON numbers', [4, 5, 6], [1, 2, 3]],
+  ])('finds the positions of logs whose indexes are %s', async (_name, indexes, amounts) => {
     expect(await placesOf(indexes)).toEqual(amounts);
   });
 
@@ -220,7 +220,7 @@ describe('the chain behind a JSON-RPC node', () => {
       { succeeded: false, transfers: [] },
     ],
     [
-      'with logs of another shape without transfers',
+      'with logs that are no transfers',
       ({ logs: [log] }) => {
         const shapes = shapesOf(log!, log!['topics'] as string[]);
         return { logs: shapes.map((shape, place) => ({ ...shape, logIndex: `0x${place}` })) };
@@ -235,8 +235,8 @@ describe('the chain behind a JSON-RPC node', () => {
   });
 
   it.each<[string, object]>([
-    ['gives no usable response to the second question', { result: 'yes' }],
-    ['refuses the second question', { error: { code: -32000, message: 'try again' } }],
+    ['has no usable response to eth_getTransactionByHash', { result: 'yes' }],
+    ['refuses eth_getTransactionByHash', { error: { code: -32000, message: 'try again' } }],
   ])('does not report a transaction as missing if the node %s', async (_name, second) => {
     const absent = `0x${'cd'.repeat(32)}`;
     expect((await setup.reader.confirm(requested([absent])))[0]!.receipts.get(absent)).toBeNull();

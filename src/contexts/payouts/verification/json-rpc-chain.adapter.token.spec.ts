@@ -34,7 +34,7 @@ describe('the contract of USDC_ADDRESS', () => {
     expect(node.calls.filter((method) => method === 'eth_getCode')).toHaveLength(before);
   });
 
-  it.each(['0x', '0x0', '0x00'])('is no contract where its code is %s', async (code) => {
+  it.each(['0x', '0x0', '0x00'])('is refused as no contract if its code is %s', async (code) => {
     const usdcAddress = chain.newAddress();
     node.tamper(({ method }) => (method === 'eth_getCode' ? { result: code } : undefined));
     await expect(check({ usdcAddress })).resolves.toBe(
@@ -52,7 +52,7 @@ describe('the contract of USDC_ADDRESS', () => {
     [{ error: { code: -32000, message: 'invalid opcode: INVALID' } }, 'is no token.'],
     [{ error: { code: -32000, message: 'invalid jump destination' } }, 'is no token.'],
     [{ error: { code: -32003, message: 'stack underflow (0 <=> 1)' } }, 'is no token.'],
-  ])('that returns %j %s', async (response, sentence) => {
+  ])('is refused if the response to decimals() is %j: %s', async (response, sentence) => {
     decimals(response);
     await expect(check()).resolves.toContain(sentence);
     await expect(fresh.ping()).rejects.toThrow(sentence);
@@ -64,7 +64,7 @@ describe('the contract of USDC_ADDRESS', () => {
     { error: { code: -32016, message: 'over rate limit' } },
     { error: { code: -32601, message: 'the method eth_call does not exist' } },
     { error: { code: -32000, message: 'invalid opcode: PUSH0' } },
-  ])('that cannot be read, %j, is read by the next check', async (response) => {
+  ])('is unavailable if decimals() returns %j, and is read again by the next check', async (response) => {
     decimals(response);
     await expect(check()).rejects.toThrow(ChainUnavailable);
     await expect(fresh.ping()).rejects.toThrow(ChainUnavailable);
@@ -77,12 +77,12 @@ describe('a receipt', () => {
   const setup = ReadChain.forSuite();
 
   it.each<[string, readonly unknown[]]>([
-    ['alike', ['0x0', '0x0', '0x0']],
-    ['in part alike', ['0x1', '0x0', '0x0']],
-    ['with null', [null, null, null]],
-    ['not at all', [undefined, undefined, undefined]],
-    ['as JSON numbers', [4, 5, 6]],
-  ])('whose logs are numbered %s is read in their order', async (_name, indexes) => {
+    ['all equal', ['0x0', '0x0', '0x0']],
+    ['partly equal', ['0x1', '0x0', '0x0']],
+    ['null', [null, null, null]],
+    ['absent', [undefined, undefined, undefined]],
+    ['JSON numbers', [4, 5, 6]],
+  ])('has its logs in the order of the response if their indexes are %s', async (_name, indexes) => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
     const logs = indexes.map((logIndex, n) => ({
@@ -108,7 +108,7 @@ describe('a receipt', () => {
       { succeeded: true, transfers: [{ logIndex: 0 }] },
     ],
     [
-      'topics that are null',
+      'a log whose topics are null',
       ({ logs }) => ({ logs: [{ ...logs[0], topics: null }, ...logs] }),
       { transfers: [{ logIndex: 1 }] },
     ],
@@ -117,7 +117,7 @@ describe('a receipt', () => {
       () => ({ logs: null, status: '0x0', logsBloom: `0x${'0'.repeat(512)}` }),
       { succeeded: false, transfers: [] },
     ],
-  ])('with %s is read', async (_name, change, read) => {
+  ])('is read with %s', async (_name, change, read) => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
     setup.node.tamper(({ method }) =>
@@ -130,7 +130,7 @@ describe('a receipt', () => {
     ...[null, true, '0x2', -1, 0.5].map((status): [string, object] => [`status ${status}`, { status }]),
     ['null logs that its bloom filter contradicts', { logs: null }],
     ['null logs and no bloom filter', { logs: null, logsBloom: undefined }],
-  ])('with %s proves nothing', async (_name, change) => {
+  ])('is omitted with %s', async (_name, change) => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
     setup.node.tamper(({ method }) =>

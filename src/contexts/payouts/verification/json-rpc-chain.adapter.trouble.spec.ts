@@ -16,14 +16,14 @@ describe('the chain behind a faulty JSON-RPC node', () => {
   const setup = ReadChain.forSuite();
   const { read } = setup;
 
-  it('is available if the node refuses every transaction, and omits those', async () => {
+  it('is available without a result if the node refuses every transaction', async () => {
     const absent = `0x${'cd'.repeat(32)}`;
     setup.node.tamper(refusing(absent));
     const { receipts, refusals } = await read([absent]);
     expect([receipts.has(absent), refusals]).toEqual([false, ['error -32008']]);
   });
 
-  it('finds the hashes that make a batch incomplete and reads the others', async () => {
+  it('omits only the hashes that make the node close a connection, even if a batch has others', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const bad = Array.from({ length: 3 }, (_, n) => `0xd${String(n).padStart(63, '0')}`);
     setup.node.cutFor(({ params }) => bad.includes(String(params[0])));
@@ -54,21 +54,21 @@ describe('the chain behind a faulty JSON-RPC node', () => {
   });
 
   it.each([401, 429])(
-    'is unavailable if the node returns %i for every receipt, and no hash is blamed',
+    'is unavailable if the node returns %i for every receipt, rather than without these hashes',
     async (status) => {
       setup.node.refuseFor(({ method }) => method === 'eth_getTransactionReceipt', status);
       await expect(read([`0x${'c1'.repeat(32)}`])).rejects.toThrow(ChainUnavailable);
     },
   );
 
-  it('reads no more of an endless or compressed response than of a valid one', async () => {
+  it('stops at the size limit of a response, and refuses a compressed response', async () => {
     setup.node.respondToAll(' '.repeat(64 * 1_048_576));
     await expect(read([NOWHERE])).rejects.toThrow(/more than \d+ bytes/);
     setup.node.respondToAll('\u001f\u008b', 200, { 'content-encoding': 'gzip' });
     await expect(read([NOWHERE])).rejects.toThrow('no JSON');
   });
 
-  it('requests a call again separately if a batch has two responses for it', async () => {
+  it('repeats a call separately if a batch has two responses to that call', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const absent = { jsonrpc: '2.0', id: 0, result: null };
     setup.node.rewrite((responses) => (responses.length === 2 ? [...responses, absent] : responses));
@@ -94,7 +94,7 @@ describe('the chain behind a faulty JSON-RPC node', () => {
           ? { result: { ...(result as object), ...PADDING } }
           : undefined;
 
-    it('reads the others of its batch, reads its transfers separately, and never batches it again', async () => {
+    it('reads the rest of the batch, then the large receipt separately, and never in a batch again', async () => {
       const to = setup.chain.newAddress();
       const { hash, blockNumber } = await setup.chain.transfer(to, '3');
       setup.node.tamper(large(hash));
@@ -116,7 +116,7 @@ describe('the chain behind a faulty JSON-RPC node', () => {
       expect(again).toHaveLength(99);
     });
 
-    it('reads the whole receipt only before an outcome, and only if it pays one of the wallets', async () => {
+    it('reads the whole receipt only for an outcome with a transfer to a requested wallet', async () => {
       const to = setup.chain.newAddress();
       const { hash } = await setup.chain.transfer(to, '3');
       setup.node.tamper(large(hash));
@@ -170,7 +170,7 @@ describe('the chain behind a faulty JSON-RPC node', () => {
       expect((await confirm(hash)).receipts.has(hash)).toBe(false);
     });
 
-    it('omits a transaction that one method finds and another does not', async () => {
+    it('omits a transaction that one RPC method finds and another does not', async () => {
       const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
       setup.node.tamper(({ method }) =>
         method === 'eth_getTransactionReceipt' ? { result: null } : undefined,
@@ -180,7 +180,7 @@ describe('the chain behind a faulty JSON-RPC node', () => {
       expect((await confirm(NOWHERE)).receipts.get(NOWHERE)).toBeNull();
     });
 
-    it('has no result if the newest block is replaced during the check', async () => {
+    it('is unavailable if the newest block is replaced during the check', async () => {
       const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
       const other = { number: '0x1', hash: NOWHERE, timestamp: '0x1' };
       setup.node.tamper(({ method, params }, { result }) =>
@@ -202,7 +202,7 @@ describe('the chain behind a faulty JSON-RPC node', () => {
     const several = (over: object = {}): JsonRpcChain =>
       setup.over({ chainRpcUrl: `${setup.node.url}, ${second.url}`, ...over });
 
-    it('uses the next node while the first is unreliable and stays with it', async () => {
+    it('switches to the next node after a failure, and stays there until that node fails', async () => {
       const reader = several();
       setup.node.respondToAll('{}', 429);
       expect((await reader.read(requested([NOWHERE]))).receipts.get(NOWHERE)).toBeNull();

@@ -61,20 +61,20 @@ it.each<[string, Pending, boolean]>([
   ['whose check was due 61 seconds ago is overdue', { due: '-61 seconds' }, true],
   ['whose check was due 50 seconds ago is not overdue', { due: '-50 seconds' }, false],
   [
-    'that processes try to check, and no node responds, is overdue',
+    'whose claimed check was scheduled 61 seconds ago is overdue',
     { leased: true, scheduled: '-61 seconds' },
     true,
   ],
   ['that a process is checking on time is not overdue', { leased: true, scheduled: '-1 seconds' }, false],
-  ['that was never checked is overdue', { leased: true }, true],
+  ['that was reported an hour ago and never checked is overdue', { leased: true }, true],
   ['of a user without a wallet is not overdue before its window ends', { due: '1 day' }, false],
   [
-    'that no node has a response about for 11 minutes is overdue',
+    'without a usable response for 11 minutes is overdue',
     { failingSince: '-11 minutes', scheduled: '5 seconds' },
     true,
   ],
   [
-    'that no node has a response about for 9 minutes is not overdue',
+    'without a usable response for 9 minutes is not overdue',
     { failingSince: '-9 minutes', scheduled: '5 seconds' },
     false,
   ],
@@ -90,7 +90,7 @@ it.each<[string, Pending, boolean]>([
 });
 
 it.each([undefined, 'no_response'])(
-  'the latest finding of a payout without a valid hash says so, even after a check with the finding %s',
+  'the latest finding of a payout without a valid hash is not_a_hash, even after a check with the finding %s',
   async (finding) => {
     await pending('link', { hash: 'https://basescan.org/tx/0xab', ...(finding && { finding }) });
     const latest = await new PayoutChecks(db.database, systemClock).latest([id('link')]);

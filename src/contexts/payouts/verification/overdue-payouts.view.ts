@@ -20,8 +20,8 @@ export const PENDING_PAYOUTS = `payouts.verifications pending
 
 /**
  * An SQL condition on {@link PENDING_PAYOUTS}: the payout stays pending unless an operator acts. Its chain is
- * not CHAIN_ID, its check is late, its window is over, or no node responds about its transaction. A claimed
- * check is late by `due` of its state, because `due_at` changes with each attempt.
+ * not CHAIN_ID, its check is late, its window is over, or no node responds about its transaction. Lateness
+ * of a claimed check is measured from `due` of its state, because `due_at` changes with each attempt.
  */
 export function isOverdue(settings: ChainConfig): string {
   const { expiryMarginSeconds } = chainRules(settings);
@@ -42,7 +42,7 @@ export class OverduePayouts {
     @Inject(chainConfig.KEY) private readonly config: ChainConfig,
   ) {}
 
-  /** Returns a page. Null `merchants` match any. */
+  /** Returns a page of overdue payouts. Null `merchants` selects all merchants. */
   async rows(merchants: readonly string[] | null, filter: PayoutFilter) {
     const { user_id, status, transaction_hash, created_from, created_to } = filter;
     const where = {

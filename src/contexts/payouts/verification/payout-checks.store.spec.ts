@@ -41,13 +41,13 @@ it('the newest 50 checks of a payout are retained, separately for each payout', 
   expect(row!.n).toBe(MAX_CHECKS + 2);
 });
 
-it('a check that another process has recorded is not recorded twice', async () => {
+it('a check that two processes record is stored once, with the values of the later record', async () => {
   await checks().record([check('c', 1)], new Date(START));
   await checks().record([check('c', 1, { finding: 'confirming', confirmations: 2 })], new Date(START + 1));
   expect(await checks().list(payout('c'))).toMatchObject([{ finding: 'confirming', confirmations: 2 }]);
 });
 
-it('a check is displayed with the time of the next one only while the payout is pending', async () => {
+it('the last check is displayed with the time of the next check only for a pending payout', async () => {
   await db.database.query(
     `insert into work.items (kind, key, due_at) select 'payouts.verification', unnest($1::text[]), '2030-01-01'`,
     [[payout('pending'), payout('new')]],

@@ -67,7 +67,7 @@ const RECORD = `
   on conflict (payout_id, number) do update set at = excluded.at, finding = excluded.finding, node = excluded.node,
     head = excluded.head, confirmations = excluded.confirmations`;
 
-/** The checks of payouts, for people. No outcome rests on them. */
+/** The store of checks, which people read. No outcome depends on it. */
 @Injectable()
 export class PayoutChecks {
   private readonly logger = new Logger(PayoutChecks.name);

@@ -33,9 +33,9 @@ export class PayoutOutcomes {
   ) {}
 
   /**
-   * Receives the payout by the first of these transfers that it can claim. A transfer confirms one payout.
-   * Claim and event are one commit. A store without atomic commits writes the claim first, so a payout that
-   * expires in between keeps it. Returns `used` when other payouts have all claims.
+   * Records the payout as received by the first transfer that no other payout has claimed. Returns `used` if
+   * there is none. Claim and event are one commit. A store without atomic commits writes the claim first, so
+   * a payout that expires in between keeps the claim.
    */
   async receive(row: VerifiedRow, transfers: readonly TransferSighting[]): Promise<Outcome | 'used'> {
     for (const evidence of transfers) {

@@ -29,7 +29,7 @@ interface RawReceipt {
   readonly logsBloom?: unknown;
 }
 
-/** Reads the transfers of one transaction from an eth_getLogs result; undefined for an unusable one. */
+/** Reads the transfers of one transaction from an eth_getLogs result; undefined if it is unusable. */
 function readTransfers(result: unknown, hash: string): readonly TransferLog[] | undefined {
   if (!Array.isArray(result) || !result.every(isLog)) return undefined;
   return result
@@ -108,7 +108,7 @@ const MAX_BYTES = 4_194_304;
 /** The limit for the whole receipt of a transaction with a relevant transfer. */
 const RECEIPT_BYTES = 33_554_432;
 
-/** Reads block and transfers of a large receipt. It is `partial`: the places of its logs are unknown. */
+/** Reads block and transfers of a large receipt. The result is `partial`: the logs' places are unknown. */
 export async function readLargeTransaction(
   node: JsonRpcNode,
   { hash, wallets }: TransactionRequest,

@@ -10,7 +10,7 @@ import type { ReceiptSource } from './verification.js';
 export class Receipts {
   constructor(private readonly database: Database) {}
 
-  /** Stores new receipts. Those without text are too large and omitted. */
+  /** Stores new receipts. Receipts without a text are too large and are omitted. */
   async keep(sources: readonly ReceiptSource[]): Promise<void> {
     const texts = new Map(sources.flatMap(({ sha256, text }) => (text === null ? [] : [[sha256, text]])));
     if (texts.size === 0) return;

@@ -26,12 +26,12 @@ const withLog = (over: object): Partial<RecheckSighting> => ({
 });
 
 describe('the recheck of a received payout', () => {
-  it('finds it unchanged while the chain has the same transfer', () => {
+  it('finds the payout unchanged while the chain has the same transfer', () => {
     expect(recheck({})).toEqual({ kind: 'unchanged' });
     expect(recheck({ final: 7 })).toEqual({ kind: 'unchanged' });
   });
 
-  it('finds it moved if the same transfer is in another block', () => {
+  it('finds the payout moved if the same transfer is in another block', () => {
     const moved = { ...receipt, blockNumber: 9, blockHash: '0xc', blockTime: 1 };
     expect(recheck({ receipt: moved })).toEqual({
       kind: 'moved',
@@ -47,31 +47,35 @@ describe('the recheck of a received payout', () => {
       /^block not canonical: block 7/,
     ],
     [
-      'its block was replaced by the newest final one',
+      'its block was replaced by the newest final block',
       { receipt: null, final: 7, hashAtHeight: '0xc' },
       /^block not canonical: block 7/,
     ],
-    ['its block is there without it', { receipt: null }, /^receipt missing: block 7 is on the chain/],
-    ['it was reverted', { receipt: { ...receipt, succeeded: false } }, /^log differs: the transaction was/],
-    ['its log is none', withLog({ logIndex: 0 }), /^log differs: log 1 is no transfer$/],
+    ['its block lacks the transaction', { receipt: null }, /^receipt missing: block 7 is on the chain/],
+    [
+      'the transaction was reverted',
+      { receipt: { ...receipt, succeeded: false } },
+      /^log differs: the transaction was/,
+    ],
+    ['its log is no transfer', withLog({ logIndex: 0 }), /^log differs: log 1 is no transfer$/],
     ['the token differs', withLog({ token: '0x0' }), /^log differs: the token is 0x0/],
     ['the sender differs', withLog({ from: '0x0' }), /^log differs: the sender is 0x0, not/],
     ['the recipient differs', withLog({ to: '0x0' }), /^log differs: the recipient/],
     ['the value differs', withLog({ amountMinor: 1n }), /^log differs: the value is 1, not 12500000/],
-    ['the block says another time', { receipt: { ...receipt, blockTime: 1 } }, /^log differs: the time of/],
-  ])('finds it undone if %s', (_name, seen, why) => {
+    ['the time of the block differs', { receipt: { ...receipt, blockTime: 1 } }, /^log differs: the time of/],
+  ])('finds the payout undone if %s', (_name, seen, why) => {
     expect(recheck(seen)).toEqual({ kind: 'undone', why: expect.stringMatching(why) });
   });
 
-  it('finds it undone if its own event contradicts itself', () => {
+  it('finds the payout undone if its event contradicts itself', () => {
     expect(recheck({}, { ...data, amount: '13' })).toMatchObject({ kind: 'undone' });
     expect(recheck({}, { ...data, value: '13000000' })).toMatchObject({ kind: 'undone' });
   });
 
   it.each<[string, Partial<RecheckSighting>]>([
-    ['says nothing', { receipt: undefined }],
+    ['has no usable response', { receipt: undefined }],
     ['is behind', { receipt: null, final: 6, hashAtHeight: undefined }],
-    ['has the block, and it is not final', { final: 6 }],
+    ['has the block of the transfer, but not as final', { final: 6 }],
     ['does not return the block', { receipt: null, hashAtHeight: undefined }],
     ['has no whole receipt', { receipt: { ...receipt, partial: true } }],
   ])('is undecided if the node %s', (_name, seen) => {

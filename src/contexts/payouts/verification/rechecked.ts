@@ -2,7 +2,7 @@ import { toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutReceived } from '../payouts/payout-events.js';
 import { toSighting, type TransactionReceipt } from './verification.js';
 
-/** The transfer is in another block (`moved`, contract.md 10.3), or the node lacks data (`unknown`). */
+/** The result of a recheck. `moved` is a change of block (contract.md 10.3), `unknown` a lack of data. */
 export type Rechecked =
   { readonly kind: 'unchanged' } | { readonly kind: 'moved' | 'undone' | 'unknown'; readonly why: string };
 

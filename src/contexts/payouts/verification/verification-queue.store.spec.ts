@@ -68,17 +68,17 @@ describe('the queue of pending payouts', () => {
   });
 
   it.each([
-    ['fresh', 300, {}, LINES.fresh],
-    ['old after 10 minutes', 900, {}, LINES.old],
-    ['without a response apart', 0, { finding: 'no_response' as const }, LINES.noResponse],
-    ['large apart', 900, { isLarge: true }, LINES.noResponse],
+    ['up to 10 minutes old in the fresh line', 300, {}, LINES.fresh],
+    ['over 10 minutes old in the old line', 900, {}, LINES.old],
+    ['without a response in a separate line', 0, { finding: 'no_response' as const }, LINES.noResponse],
+    ['with a large receipt in a separate line', 900, { isLarge: true }, LINES.noResponse],
   ])('claims payouts %s', async (_, ageSeconds, check, line) => {
     await add('one', 1, { ageSeconds });
     await again((await claim(1)).payouts[0]!, check);
     expect(await claimOne(line)).toMatchObject({ hash: 'one1' });
   });
 
-  it('counts checks without a response until there is one, but not during an outage of all nodes', async () => {
+  it('counts consecutive checks without a response, but not during an outage of all nodes', async () => {
     await add('one', 1);
     await again((await claim(1)).payouts[0]!, { finding: 'no_response' });
     const second = await claimOne(LINES.noResponse);
@@ -93,7 +93,7 @@ describe('the queue of pending payouts', () => {
     expect((await claimOne(LINES.fresh))!.item.failures).toBe(0);
   });
 
-  it('retains the first check after the window until one has another finding', async () => {
+  it('retains the first check after the window until a check has another finding', async () => {
     await add('closing', 1);
     const check = async (finding: NextCheck['finding'], head = 0) => {
       const payout = (await claim(1)).payouts[0] ?? (await claimOne(LINES.noResponse));
@@ -111,7 +111,7 @@ describe('the queue of pending payouts', () => {
     expect(await check('no_response')).toMatchObject({ finding: 'reverted', head: 11 });
   });
 
-  it('returns payouts with the logs that confirmed others', async () => {
+  it('returns a payout with the logs of its transaction that confirmed other payouts', async () => {
     await add('paid', 1);
     const receive = (payoutId: string, hash: string, logIndex: number) =>
       db.database.query(
@@ -130,7 +130,7 @@ describe('the queue of pending payouts', () => {
     expect(claimed).toMatchObject({ usedLogs: new Set([0]), amountMinor: 1n });
   });
 
-  it('retains payouts whose rows were deleted outside the service', async () => {
+  it('retains the work item of a payout whose row was deleted, but does not claim the payout', async () => {
     await add('one', 1);
     await db.database.query('truncate payouts.verifications');
     expect((await claim(1)).payouts).toEqual([]);
@@ -138,11 +138,11 @@ describe('the queue of pending payouts', () => {
   });
 
   it.each([
-    ['did not find the transfer final moves it', 'confirming', 60_000],
-    ['had no usable response leaves it', 'no_response', 0],
-    ['could not write the outcome leaves it', 'not_written', 0],
-    ['found a row that was changed leaves it', 'row_changed', 0],
-  ] as const)('says when the transfer was last not final: a check that %s', async (_, finding, movedMs) => {
+    ['a check with the finding confirming updates', 'confirming', 60_000],
+    ['a check without a usable response does not change', 'no_response', 0],
+    ['a check that could not write the outcome does not change', 'not_written', 0],
+    ['a check that found a changed row does not change', 'row_changed', 0],
+  ] as const)('stores when the transfer was last not final, which %s', async (_, finding, movedMs) => {
     await add('one', 1);
     const first = (await claimOne(LINES.fresh))!;
     expect(first.item.state.notFinalAt).toBeUndefined();

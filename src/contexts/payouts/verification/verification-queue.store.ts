@@ -26,7 +26,7 @@ import type { CheckFinding, Closing } from './verification.js';
 export const VERIFICATION = 'payouts.verification';
 export const VERIFICATION_SAGA = subscriptionName(VERIFICATION);
 
-/** The work list for the audit. A payout without its item or its row would stay pending. */
+/** The work list that the audit checks. A payout without its work item or row would stay pending. */
 export const VERIFICATION_WORK_LIST: WorkList = {
   name: VERIFICATION_SAGA,
   table: 'payouts.verifications',
@@ -42,7 +42,7 @@ export const LINES = { fresh: 0, old: 1, noResponse: 2 } as const;
 
 const LEASE_MS = 15_000;
 const FRESH_MS = 600_000;
-/** The delay of the next check on another chain, because CHAIN_ID may change. */
+/** The delay of a payout on another chain, which is checked again because CHAIN_ID may change. */
 const OTHER_CHAIN_MS = 30 * 60_000;
 
 /** The state of an item, empty before the first check. Times are ISO 8601. */
@@ -59,14 +59,14 @@ export interface PendingPayout {
   readonly payoutId: string;
   readonly userId: string;
   readonly merchantId: string;
-  /** An EVM hash is in lower case. */
+  /** The hash. An EVM hash is in lower case. */
   readonly hash: string;
   readonly amountMinor: bigint;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   /** The wallet, set by the round; null if the user has none, undefined if the user could not be read. */
   wallet?: string | null | undefined;
-  /** The logs that confirmed other payouts by the read model. It may lag, so no outcome rests on them. */
+  /** The logs that confirmed other payouts. The read model may lag, so no outcome depends on them. */
   readonly usedLogs: ReadonlySet<number>;
   /** The item that schedules the checks. Its failures are consecutive checks without a usable response. */
   readonly item: WorkItem<State>;
@@ -76,7 +76,7 @@ export interface Claimed {
   readonly payouts: readonly PendingPayout[];
   /** The time by the database's clock. */
   readonly now: Date;
-  /** True when more may be due. */
+  /** True when more payouts may be due. */
   readonly more: boolean;
 }
 
@@ -241,7 +241,7 @@ export async function addVerifications(
   await scheduleWork(tx, VERIFICATION, items);
 }
 
-/** Makes due the payouts of users who now have a wallet. */
+/** Makes the pending payouts of these users due, because the users now have a wallet. */
 export async function wakeVerifications(userIds: readonly string[], tx: PoolClient): Promise<void> {
   if (userIds.length === 0) return;
   const { rows } = await tx.query<{ payout_id: string }>(

@@ -130,7 +130,7 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     expect([expired, checks, recorded]).toMatchObject([[], [{ finding }], [{ finding }]]);
   });
 
-  it('is checked again if its user cannot be read, and is found without a wallet if the user has none', async () => {
+  it('has the finding no_response if the user cannot be read, and no_wallet if there is no wallet', async () => {
     const checked = { closing: CLOSING, afterFirstMs: 60_000 };
     const failing = async (): Promise<never> => Promise.reject(new Error('forged'));
     expect((await check({ ...checked, findWallet: failing })).recorded).toMatchObject([
@@ -140,7 +140,7 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     expect([recorded[0]!.finding, recorded[0]!.node, expired]).toEqual(['no_wallet', null, []]);
   });
 
-  it('does not expire while the final block is less than 60 s after its window, however new the newest block is', async () => {
+  it('does not expire before a final block is 60 s after its window, even if the head is later', async () => {
     const { checks, expired } = await check({
       closing: CLOSING,
       afterFirstMs: 300_000,
@@ -166,7 +166,7 @@ describe('a payout whose transfer seems to confirm another payout in the read mo
   const over = { usedLogs: new Set([0]) };
   const closing = { ...CLOSING, finding: 'already_used' };
 
-  it('is received after its window if no claim exists, because somebody changed the rows', async () => {
+  it('is received after its window if no other payout has the claim, because rows can be forged', async () => {
     const { expired, recorded, ended } = await check({
       receipts: settled(9000),
       over,
@@ -176,7 +176,7 @@ describe('a payout whose transfer seems to confirm another payout in the read mo
     expect([expired, recorded.map(({ finding }) => finding), ended]).toEqual([[], ['settled'], 1]);
   });
 
-  it('is not received before its window ends, and expires if another payout holds the claim', async () => {
+  it('is not received before its window ends, and then expires if another payout has the claim', async () => {
     const early = { ...over, expiresAt: new Date(FIRST + 600_000) };
     const waiting = await check({ receipts: settled(9000), over: early });
     expect([waiting.recorded.map(({ finding }) => finding), waiting.ended]).toEqual([['already_used'], 0]);
@@ -191,9 +191,9 @@ describe('the measured time from the finality of a transfer to its outcome', () 
     (await verificationDelay.get()).values.find(({ metricName }) => metricName?.endsWith('_sum'))!.value;
 
   it.each([
-    ['since its report', 7000, null, 9000, 7],
-    ['since its block, which is younger than the report', 90_000, null, 9000, 9],
-    ['since the last check that did not find it final', 90_000, 4000, 9000, 4],
+    ['since the report', 7000, null, 9000, 7],
+    ['since the block of the transfer, which is later than the report', 90_000, null, 9000, 9],
+    ['since the last check that found the transfer not final', 90_000, 4000, 9000, 4],
   ])('is at most the time %s', async (_, reportedMs, notFinalMs, blockMs, seconds) => {
     const before = await measured();
     const notFinalAt = notFinalMs === null ? null : at(notFinalMs).toISOString();

@@ -53,8 +53,8 @@ interface Verdict {
 type Checked = Omit<NextCheck, 'delayMs'> & { readonly delayMs: number | null };
 
 /**
- * Checks claimed payouts by one observation of the chain. Observations of CHAIN_QUORUM nodes confirm those
- * that would end. Then it writes an outcome or schedules the next check.
+ * Checks claimed payouts by one observation of the chain. CHAIN_QUORUM nodes must confirm each payout that
+ * would end. Then the round writes an outcome or schedules the next check.
  */
 @Injectable()
 export class VerificationRound {
@@ -122,7 +122,7 @@ export class VerificationRound {
     return ended.length;
   }
 
-  /** Records a failed read for people. The next check replaces that record. */
+  /** Reads the chain. A failed read is recorded for people; the next check replaces that record. */
   private async observe(
     claimed: readonly PendingPayout[],
     separately: boolean,
@@ -139,7 +139,7 @@ export class VerificationRound {
     }
   }
 
-  /** Returns no observations while too few nodes are reliable, so that the round continues. */
+  /** Reads the chain for outcomes. Too few reliable nodes result in [], so that the round continues. */
   private async confirm(
     ending: readonly PendingPayout[],
     separately: boolean,
@@ -153,7 +153,7 @@ export class VerificationRound {
     }
   }
 
-  /** Returns null without a usable response. */
+  /** Returns the finding about a payout, or null without a usable response. */
   private findingIn(observed: ChainObservation, each: PendingPayout): Finding | null {
     const { wallet, amountMinor } = each;
     if (!isHash(each.hash)) return { kind: 'not_a_hash' };
@@ -164,7 +164,7 @@ export class VerificationRound {
     return toFinding(receipt, expected, observed.final.number, each.usedLogs);
   }
 
-  /** Returns a finding that may end the payout, or null. Only `settled` may before the end of the window. */
+  /** Returns a finding that may end the payout, or null. Only `settled` may end it before its window ends. */
   private endingIn(observed: ChainObservation, each: PendingPayout, now: Date): Finding | null {
     const finding = this.findingIn(observed, each);
     return finding?.kind === 'settled' || this.isOver(each, observed, now) ? finding : null;
@@ -253,7 +253,7 @@ export class VerificationRound {
   }
 }
 
-/** `observed` is null when no node responded. */
+/** Builds the record of a check. `observed` is null when no node responded. */
 function toCheck(
   { payoutId, item, hash }: PendingPayout,
   finding: CheckFinding,

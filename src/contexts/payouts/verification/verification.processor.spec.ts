@@ -16,7 +16,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-it('a process with a wrong clock claims no payouts, logs it once and continues once the clock is right', async () => {
+it('a process with a wrong clock logs one error and claims no payouts until the clock is right', async () => {
   const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
   const log = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
   let skewSeconds = 3600;
@@ -57,7 +57,7 @@ it('a process with a wrong clock claims no payouts, logs it once and continues o
   }
 });
 
-it('a round holds the claim on its payouts until it ends', async () => {
+it('a round keeps its payouts claimed until the round ends', async () => {
   const payout = {} as PendingPayout;
   const order: string[] = [];
   const queue = {
@@ -86,7 +86,7 @@ it('a round holds the claim on its payouts until it ends', async () => {
   }
 });
 
-it('a round is followed by the next at once if it had outcomes, otherwise by a pause', async () => {
+it('the next round begins at once after a round with outcomes, otherwise after a pause', async () => {
   const claims: number[] = [];
   const rounds: { readonly endedAt: number; readonly tookMs: number }[] = [];
   const queue = {

@@ -16,7 +16,7 @@ const NODE_BACKOFF = { firstMs: 1000, maxMs: 10_000 };
  * the round. The pause prevents checks from slowing down a burst of reports.
  */
 const REST = { times: 3, longestMs: 2000 } as const;
-/** The loops. Payouts without a usable response of a node have a separate one and delay no others. */
+/** The loops. Payouts without a usable response have a separate loop, so that they delay no others. */
 const LOOPS = {
   responsive: { batch: 500, lines: [LINES.fresh, LINES.old], separately: false },
   noResponse: { batch: 4, lines: [LINES.noResponse], separately: true },

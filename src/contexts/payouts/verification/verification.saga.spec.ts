@@ -141,7 +141,7 @@ describe('the saga of verifications', () => {
       return check.compare();
     };
 
-    it('is reported for a deleted pending payout, but not for one that ended or came after the checkpoint', async () => {
+    it('has a missing row only for a pending payout that was reported before the checkpoint', async () => {
       world += 1;
       const [first, second, third] = [reported(1, 1), reported(2, 1), reported(3, 1)];
       const events = [first, second, third, ended(2, 1, 'expired')];
@@ -155,7 +155,7 @@ describe('the saga of verifications', () => {
     });
   });
 
-  it('is reported for a receipt that does not match its SHA-256', async () => {
+  it('is audited along with the receipts, which must match their SHA-256', async () => {
     const sha256 = createHash('sha256').update('{"status":"0x1"}').digest('hex');
     await new Receipts(db.database).keep([{ sha256, text: '{"status":"0x1"}' }]);
     const audit = () => new ReceiptsCheck({ query }).compare();

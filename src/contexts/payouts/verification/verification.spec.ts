@@ -57,11 +57,11 @@ describe('the verification of a receipt', () => {
     ['a unit too little', at(receipt(log({ amountMinor: 999_999n }))), { kind: 'wrong_amount' }],
     ['a unit too much', at(receipt(log({ amountMinor: 1_000_001n }))), { kind: 'wrong_amount' }],
     [
-      'the sum in two parts',
+      'the amount in two transfers',
       at(receipt(log({ amountMinor: 500_000n }), log({ amountMinor: 500_000n, logIndex: 1 }))),
       { kind: 'wrong_amount' },
     ],
-    ['a log that is used', at(receipt(log()), 10, [0]), { kind: 'already_used' }],
+    ['a log that another payout used', at(receipt(log()), 10, [0]), { kind: 'already_used' }],
     ['a block that is not final yet', at(receipt(log()), 9), { kind: 'confirming', blocks: 1 }],
     ['a final head that went back', at(receipt(log()), 5), { kind: 'confirming', blocks: 5 }],
     ['a final block', at(receipt(log())), settled()],
@@ -98,12 +98,12 @@ describe('nodes that have a transfer', () => {
     ['block', { block_hash: '0xc' }],
     ['time of the block', { block_time: '1970-01-01T00:16:41.000Z' }],
     ['sender', { from: '0xother' }],
-    ['place', { log_index: 1 }],
+    ['position', { log_index: 1 }],
   ])('disagree if the %s differs', (_name, over) => {
     expect(quorumFinding([settled(), settled(over)], 2)).toBeNull();
   });
 
-  it('do not agree while fewer than the quorum have a finding, or if as many have another', () => {
+  it('do not agree while no finding reaches the quorum, or if two findings reach it', () => {
     expect(quorumFinding([settled(), null, null], 2)).toBeNull();
     expect(quorumFinding([settled(), { kind: 'not_found' }], 1)).toBeNull();
     expect(quorumFinding([settled(), { kind: 'not_found' }, settled()], 2)).toEqual(settled());
@@ -128,8 +128,8 @@ describe('the expiry of a payout', () => {
   it.each<[string, Closing | null, Closing]>([
     ['there was no earlier finding', null, second],
     ['the two findings differ', { ...first, finding: 'reverted' }, second],
-    ['they are a millisecond too close', { ...first, at: at(1001) }, second],
-    ['they are from the same block', first, { ...second, head: 10 }],
+    ['the checks are a millisecond too close', { ...first, at: at(1001) }, second],
+    ['both checks are at the same block', first, { ...second, head: 10 }],
   ])('waits while %s', (_what, one, other) => {
     expect(isSecondCheck(one, other, rules)).toBe(false);
   });

@@ -149,7 +149,7 @@ export function quorumFinding(findings: readonly (Finding | null)[], quorum: num
   return agreeing(given, toName, quorum)[0] ?? null;
 }
 
-/** Returns the only group of at least `quorum` votes with one name. Returns no votes otherwise. */
+/** Groups votes by name. Returns the only group with at least `quorum` votes, otherwise no votes. */
 export function agreeing<Vote>(
   votes: readonly Vote[],
   toName: (vote: Vote) => string,
@@ -161,14 +161,14 @@ export function agreeing<Vote>(
   return enough.length === 1 ? enough[0]! : [];
 }
 
-/** A check after the window, which a second one must confirm. `at` is ISO 8601. */
+/** A check after the window, which a second check must confirm. `at` is ISO 8601. */
 export interface Closing {
   readonly finding: string;
   readonly head: number;
   readonly at: string;
 }
 
-/** Returns the key of a finding. Progress towards finality changes the key of a transfer. */
+/** Returns the text by which two checks compare findings. Progress towards finality changes it. */
 export function closingName(finding: Finding): string {
   return finding.kind === 'confirming' ? `confirming ${finding.blocks}` : finding.kind;
 }

@@ -49,14 +49,14 @@ export interface BatchRow {
 export type NewBatch = Pick<BatchRow, 'batch_id' | 'merchant_id' | 'item_count' | 'body'>;
 export type AcceptedBatch = Pick<BatchRow, 'batch_id' | 'received_at' | 'item_count' | 'body'>;
 
-/** The limits of one transaction. The first batch may exceed the bytes. */
+/** The limits of batches and body bytes per transaction. A batch above MAX_BYTES is processed alone. */
 const MAX_BATCHES = 8;
 const MAX_BYTES = 4 << 20;
 const MAX_COUNTED = 100_000;
 
-/** The first half of a merchant's advisory lock; the second is a hash of the id. */
+/** The first key of a merchant's advisory lock; the second key is a hash of the merchant id. */
 const MERCHANT_LOCKS = 7331;
-/** The time after which a stalled process loses the lock. */
+/** The time after which a stalled process loses the lock of its merchant. */
 const STALLED_MS = 30_000;
 
 /** The error for batches that another process has processed meanwhile. */
@@ -74,7 +74,7 @@ export class AcceptedBatches {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Resolves once the batch is durable; a repeat changes nothing. Batches of one statement fail together. */
+  /** Stores a batch durably; a repeat has no effect. Batches that share a statement fail together. */
   async insert(batch: NewBatch): Promise<void> {
     const stored = batchStoreDuration.startTimer();
     await this.inserts.call(batch);
@@ -83,7 +83,7 @@ export class AcceptedBatches {
 
   private async insertAll(batches: readonly NewBatch[]): Promise<void[]> {
     const values: unknown[] = [];
-    // The time of the statement is used. An erasure would miss a batch with an earlier time of arrival.
+    // `received_at` is the time of this statement. An erasure would miss a batch with an earlier time.
     const at = this.clock.now();
     // A fixed order prevents deadlocks between processes.
     const ordered = batches.toSorted((a, b) => (a.batch_id < b.batch_id ? -1 : 1));
@@ -99,7 +99,7 @@ export class AcceptedBatches {
     return batches.map(() => undefined);
   }
 
-  /** Returns the merchants with accepted batches. Each one costs one index read. */
+  /** Returns the ids of merchants with accepted batches. Each merchant costs one index read. */
   async merchants(): Promise<readonly string[]> {
     const rows = await this.database.query<{ merchant_id: string }>(
       `with recursive waiting as (
@@ -113,7 +113,7 @@ export class AcceptedBatches {
     return rows.map(({ merchant_id }) => merchant_id);
   }
 
-  /** Returns the merchant's batches that follow `after`, in order of acceptance. */
+  /** Returns the merchant's accepted batches after `after`, oldest first, for one transaction. */
   next(merchantId: string, after?: AcceptedBatch): Promise<AcceptedBatch[]> {
     return this.database.query<AcceptedBatch & Record<string, unknown>>(
       `select batch_id, received_at, item_count, body from (
@@ -129,7 +129,7 @@ export class AcceptedBatches {
   }
 
   /**
-   * Inserts the events, whose ids are distinct, and marks the batches, under the merchant's lock (ADR 82).
+   * Inserts events with distinct ids and marks the batches as processed, under the merchant's lock (ADR 82).
    * Returns the number of new events, or null if another process has the lock or has processed the batches.
    */
   async process(

@@ -12,7 +12,7 @@ describe('the erasure of a person from a stored body', () => {
     expect(without(batchOf([eventItem({ payload: { note: 'ada' } })]), 'ada')).toBeNull();
   });
 
-  it('retains the ids and times of their events and leaves other events byte for byte', () => {
+  it('blanks events of the person except id and time, and keeps other events byte for byte', () => {
     const other =
       '{ "user_external_id":"grace","event_id":"7b0f1f1e-0000-4000-8000-000000000001","event_name":"A\\u0042","payload":{"n":1.0},"event_datetime":"2026-01-01T00:00:00Z"}';
     const ada = eventItem({ event_id: '7b0f1f1e-0000-4000-8000-000000000002', user_external_id: ' ada ' });
@@ -31,7 +31,7 @@ describe('the erasure of a person from a stored body', () => {
     });
   });
 
-  it('removes their data from ignored members and repeated keys too', () => {
+  it('removes data of the person from ignored members and repeated keys too', () => {
     const item = JSON.stringify(eventItem({ user_external_id: 'ada' }));
     const body = `{"about":"ada lovelace","events":[${item}],"events":[${item}],"also":["ada"]}`;
     const rewritten = without(body, 'ada')!;
@@ -39,7 +39,7 @@ describe('the erasure of a person from a stored body', () => {
     expect(readItems(Buffer.from(rewritten))).toHaveLength(1);
   });
 
-  it('retains all items and no data of the person, for random persons and spellings', () => {
+  it('keeps every item but no spelling of the name of the person, for random items', () => {
     const name = fc.constantFrom('ada', ' ada', '\\u0061da', 'grace', 'adam', 'Ada');
     fc.assert(
       fc.property(fc.array(name, { minLength: 1, maxLength: 6 }), (names) => {

@@ -13,7 +13,7 @@ type RawItem = { -readonly [Name in keyof TrackedItem]?: string | null };
 
 const QUOTE = 0x22;
 
-/** Returns the first event of each event_id, in order. Throws UnreadableBatch. */
+/** Returns the first event per event_id, in order. Throws UnreadableBatch for an invalid body. */
 export function distinctEvents(batches: readonly Body[]): BatchEvent[] {
   const events = new Map<string, BatchEvent>();
   batches.forEach((stored, batch) =>
@@ -41,7 +41,7 @@ export function readItems(body: Buffer): TrackedItem[] {
   );
 }
 
-/** Blanks the person's events. Returns the body and the events' indexes, or null if there are none. */
+/** Blanks a person's events. Returns the new body and the indexes of these events, or null if it has none. */
 export function bodyWithout(
   body: Buffer,
   externalId: string,
@@ -58,12 +58,12 @@ export function bodyWithout(
   return { body: Buffer.from(`{"events":[${texts.join()}]}`), items };
 }
 
-/** Keeps id and time, so that a repeat is not counted. Merchants cannot send empty texts, so none collide. */
+/** Returns the item with only id and time, so that a repeat is not counted. Merchants send no empty texts. */
 function blank({ event_id, event_datetime }: TrackedItem): string {
   return JSON.stringify({ event_id, event_name: '', event_datetime, user_external_id: '', payload: {} });
 }
 
-/** Calls `read` for each element of the last `events` array. `read` returns the end of the element. */
+/** Reads the last `events` array. `read` appends the element at an index to `items` and returns its end. */
 function readElements<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
   let items: T[] = [];
   eachMember(json, 0, (key, start) => {

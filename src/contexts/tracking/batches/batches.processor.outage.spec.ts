@@ -106,7 +106,7 @@ describe('the processing of batches', () => {
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
 
-  it('lets another process take over the batches after it loses its database connection', async () => {
+  it('is continued by another process if the database connection of the first hangs', async () => {
     proxy.hangAt = { text: MESSAGES['the marking of batches'], side: 'unacknowledged' };
     await hanging();
     await harness.settle([harness.worker()]);
@@ -139,7 +139,7 @@ describe('the processing of batches', () => {
   });
 });
 
-it('a stalled process loses the lock of a merchant after 30 s', async () => {
+it('only the transaction that locks a merchant has an idle timeout, of 30 s', async () => {
   const harness = await ProcessingHarness.open();
   const { database } = harness.db;
   let standstill: unknown;
@@ -183,7 +183,7 @@ function processing(counted: string[]): BatchesProcessor {
 let running: BatchesProcessor | null = null;
 afterEach(() => running?.work.stop());
 
-it('a new merchant is processed during the backlog of another', async () => {
+it('the batches of a new merchant are processed during the backlog of another merchant', async () => {
   const counted: string[] = [];
   running = processing(counted);
   running.work.start();

@@ -64,7 +64,7 @@ describe('accepted batches', () => {
     expect(await harness.newItems(batch)).toEqual([0, 1]);
   });
 
-  it('count an id once within a batch, in any letter case, and the first item wins', async () => {
+  it('create one event for an id that a batch repeats in any letter case, from its first item', async () => {
     const [first, second] = items(2) as [SentItem, SentItem];
     const again = { ...first, event_id: String(first['event_id']).toUpperCase(), event_name: 'later' };
     const batch = await harness.accept(merchant, [first, second, again, second]);
@@ -74,7 +74,7 @@ describe('accepted batches', () => {
     expect(await harness.newItems(batch)).toEqual([0, 1]);
   });
 
-  it('count an id once between batches, processed together or one after the other', async () => {
+  it('create one event for an id that several batches contain, processed together or in turn', async () => {
     const [a, b, c, d] = items(4) as [SentItem, SentItem, SentItem, SentItem];
     const one = await harness.accept(merchant, [a, b]);
     const two = await harness.accept(merchant, [b, c]);
@@ -100,7 +100,7 @@ describe('accepted batches', () => {
     expect(await ids()).toEqual(idsOf(sent));
   });
 
-  it('count an id once even if another process counts it without the lock of the merchant', async () => {
+  it('create no event for an id that another process inserts without the lock of the merchant', async () => {
     const [known, fresh] = items(2) as [SentItem, SentItem];
     const other = await harness.db.pool.connect();
     await other.query('begin');
@@ -118,7 +118,7 @@ describe('accepted batches', () => {
     expect(await ids()).toEqual(idsOf([known, fresh]));
   });
 
-  it('count an id again once its event is older than TRACKING_RETENTION_MONTHS, and not before', async () => {
+  it('create a second event for an id only if the first expired (TRACKING_RETENTION_MONTHS)', async () => {
     const sent = items(2);
     await harness.accept(merchant, [sent[0]!], { receivedAt: monthsAgo(26) });
     await harness.accept(merchant, [sent[1]!], { receivedAt: monthsAgo(24) });
@@ -156,7 +156,7 @@ describe('accepted batches', () => {
     }
   });
 
-  it('fail without a delay of others if they are unreadable or violate a constraint', async () => {
+  it('fail if they are unreadable or violate a constraint, and do not delay other batches', async () => {
     const good = [items(2), items(2), items(2)];
     const before = await harness.accept(merchant, good[0]!);
     const poison = [
@@ -179,7 +179,7 @@ describe('accepted batches', () => {
     expect(await ids()).toEqual(idsOf(good.flat()));
   });
 
-  it('do not delay those of another merchant behind a backlog', async () => {
+  it('of a merchant with a backlog do not delay a batch of another merchant', async () => {
     const other = randomUUID();
     for (let index = 0; index < 60; index += 1) await harness.accept(merchant, items(1));
     const few = await harness.accept(other, items(1));

@@ -9,7 +9,7 @@ import { distinctEvents, UnreadableBatch } from './batch-items.store.js';
 const POLL_MS = 250;
 /** The pause of a merchant after an infrastructure failure. */
 const HOLD_MS = 1000;
-/** The SQLSTATE classes of invalid rows: data, constraints, server limits. */
+/** The SQLSTATE classes of errors in the data: invalid values, broken constraints, exceeded limits. */
 const DATA_CLASSES = new Set(['22', '23', '54']);
 
 interface Chunk {
@@ -18,7 +18,7 @@ interface Chunk {
   readonly events: readonly BatchEvent[] | null;
 }
 
-/** Processes accepted batches round robin over merchants, so that none waits behind another's backlog. */
+/** Processes accepted batches round robin over merchants, so that none waits for the backlog of another. */
 @Injectable()
 export class BatchesProcessor implements OnModuleInit {
   @Background()
@@ -42,7 +42,7 @@ export class BatchesProcessor implements OnModuleInit {
     this.work.wake();
   }
 
-  /** Runs until no merchant has a batch. Reads the next chunk while the current one is processed. */
+  /** Processes all accepted batches in chunks. The next chunk is read while the current one is processed. */
   private async run(signal: AbortSignal): Promise<void> {
     const waiting = new Set(await this.accepted.merchants());
     let refreshAt = performance.now() + POLL_MS;
@@ -54,7 +54,7 @@ export class BatchesProcessor implements OnModuleInit {
         refreshAt = performance.now() + POLL_MS;
       }
       const following = this.next(waiting, chunk);
-      // It is awaited below. A rejection before that must not count as unhandled.
+      // `following` is awaited below. A rejection before that must not count as unhandled.
       following.catch(() => undefined);
       const done = await this.finish(chunk);
       const next = await following;
@@ -64,7 +64,7 @@ export class BatchesProcessor implements OnModuleInit {
     }
   }
 
-  /** Returns a chunk of the longest waiting merchant. It follows `current` if that has the same merchant. */
+  /** Returns a chunk of the longest waiting merchant, or null. The batches of `current` are skipped. */
   private async next(waiting: Set<string>, current?: Chunk): Promise<Chunk | null> {
     for (const merchantId of waiting) {
       waiting.delete(merchantId);
@@ -78,7 +78,7 @@ export class BatchesProcessor implements OnModuleInit {
     return null;
   }
 
-  /** Returns true once the batches are processed, by any process, or have failed permanently. */
+  /** Processes a chunk. Returns false if the merchant must wait, for another process or after an error. */
   private async finish(chunk: Chunk): Promise<boolean> {
     try {
       const done = await this.process(chunk);
@@ -107,7 +107,7 @@ export class BatchesProcessor implements OnModuleInit {
     return true;
   }
 
-  /** Returns false while another process works for the merchant. */
+  /** Stores the events. Returns false if another process has the lock or has processed the batches. */
   private async count(
     merchantId: string,
     batches: readonly AcceptedBatch[],
@@ -122,7 +122,7 @@ export class BatchesProcessor implements OnModuleInit {
     return true;
   }
 
-  /** Stores the message in the row and does not log it: it may quote personal data. */
+  /** Marks the batch as failed. The message is stored and not logged, because it may quote personal data. */
   private async fail(merchantId: string, batch: AcceptedBatch, error: Error): Promise<void> {
     await this.accepted.fail(batch, error.message);
     eventBatches.inc({ outcome: 'failed' });

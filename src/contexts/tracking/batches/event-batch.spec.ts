@@ -56,7 +56,7 @@ describe('an item of a batch', () => {
     expect(findFault(eventItem({ device_id: ' ' }))).toBe('.device_id must not be blank');
   });
 
-  it('counts the surrounding space of its device_id, which is stored with it', () => {
+  it('is checked with the space around its device_id, which is stored', () => {
     for (const value of [` ${'a'.repeat(255)}`, `${' '.repeat(300)}a`])
       expect(findFault(eventItem({ device_id: value }))).toBe('.device_id must be at most 255 characters');
     for (const value of ['a\n', '\ta', 'a\r\n'])
@@ -80,7 +80,7 @@ describe('an item of a batch', () => {
     expect(findFault(eventItem({ event_id: id }))).toBe('.event_id must be a UUID v4');
   });
 
-  it('is refused with an invalid date, and the error shows a valid one', () => {
+  it('is refused with an invalid date, and the error contains a valid example', () => {
     expect(findFault(eventItem({ event_datetime: '2026-02-30T00:00:00Z' }))).toBe(
       '.event_datetime must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z',
     );

@@ -9,7 +9,7 @@ export const PAYLOAD_MAX_DEPTH = 32;
 export const TEXT_MAX_LENGTH = 255;
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
-/** A fast path for nearly all texts: trimmed printable ASCII. */
+/** The pattern of trimmed printable ASCII, a fast path for nearly all texts. */
 const PLAIN = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 
 /** A normalized item, as stored in `tracking.events`. */
@@ -34,7 +34,7 @@ export interface BatchEvent extends TrackedItem {
   readonly item: number;
 }
 
-/** Returns the first fault of an item, beginning with ` ` or `.field`, or null. */
+/** Returns null or the first fault, to append to the path of the item, such as `.event_id is required`. */
 export function findFault(item: unknown): string | null {
   if (!isObject(item)) return ' must be an object';
   for (const [field, faultIn] of CHECKS) {
@@ -121,7 +121,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** The limit of items per batch; more result in 413 (contract.md 17.3). */
 export const MAX_ITEMS = 1000;
 
-/** Validates a parsed body. Throws `too_large`, or `bad_request` with the first fault (contract.md 17.3). */
+/** Returns the number of items. Throws `too_large`, or `bad_request` with a fault (contract.md 17.3). */
 export function countItems(body: unknown): number {
   if (!isObject(body)) throw malformed('The request body must be a JSON object');
   const { events } = body;

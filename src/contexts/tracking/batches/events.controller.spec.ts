@@ -31,7 +31,7 @@ describe('the body of a batch', () => {
     );
   });
 
-  it('is either refused as invalid JSON or parsed like JSON.parse, after any change of its bytes', () => {
+  it('with random changes is refused as invalid JSON exactly if JSON.parse throws', () => {
     const change = fc.record({
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       cut: fc.nat(3),
@@ -58,7 +58,7 @@ describe('the body of a batch', () => {
     );
   });
 
-  it('counts the last of repeated keys, as JSON.parse does', () => {
+  it('has the value of the last of repeated keys, as in JSON.parse', () => {
     const [one, two] = [JSON.stringify(eventItem()), JSON.stringify(eventItem())];
     expect(read(`{"events":[${one}],"events":[${one},${two}]}`)).toBe(2);
     expect(read(`{"events":[1],"events":[${one}]}`)).toBe(1);
@@ -79,7 +79,7 @@ describe('the body of a batch', () => {
     expect(read(batchOf([eventItem({ payload: { events: Array(2000).fill(1) } })]))).toBe(1);
   });
 
-  it('can nest payloads 32 levels deep', () => {
+  it('can nest payloads at most 32 levels deep', () => {
     const nested = (levels: number, name = 'payload'): string =>
       JSON.stringify(eventItem({ [name]: 0 })).replace(
         `"${name}":0`,

@@ -26,13 +26,13 @@ const said = (status: number, body: object | string = {}, retryAfter: string | n
   );
 
 describe('a response of Amplitude', () => {
-  it('means that every event was accepted if both status and body say 200', () => {
+  it('accepts all events only if its status and the code in its body are 200', () => {
     expect(said(200, { code: 200, events_ingested: 5 })).toEqual({ outcome: 'accepted' });
     for (const other of ['<html>welcome</html>', '', 'null', '[]', { code: 400 }])
       expect(said(200, other)).toMatchObject({ outcome: 'unavailable', cause: 'failing' });
   });
 
-  it('names the events that are rejected permanently', () => {
+  it('with status 400 lists the events that are refused, each with its reason', () => {
     const read = said(400, {
       code: 400,
       error: 'Request missing required field',
@@ -51,7 +51,7 @@ describe('a response of Amplitude', () => {
     expect(read).toMatchObject({ outcome: 'parted', refused, throttled: [] });
   });
 
-  it('may silence some devices and throttle others', () => {
+  it('with status 400 can refuse events of silenced devices and throttle other events', () => {
     const read = said(400, {
       silenced_events: [0],
       throttled_devices: { 'device-d': 100 },
@@ -64,7 +64,7 @@ describe('a response of Amplitude', () => {
     });
   });
 
-  it('throttles events that it names, or whose users or devices it names, and longer beyond a daily quota', () => {
+  it('with 429 throttles listed events, else those of listed users and devices, longer after a quota', () => {
     expect(
       said(429, { throttled_events: [1, 2, 5, -1], throttled_users: { 'merchant:a': 40 } }),
     ).toMatchObject({
@@ -86,31 +86,31 @@ describe('a response of Amplitude', () => {
   it.each([
     ['a wrong key', 400, { error: 'Invalid API key: abc' }, 'unauthorized'],
     [
-      'a wrong key, with anything else',
+      'a wrong key and an invalid event',
       400,
       { error: 'Invalid API key', events_with_invalid_fields: { time: [0] } },
       'unauthorized',
     ],
-    ['a wrong key, by status', 401, {}, 'unauthorized'],
+    ['a wrong key (status 401)', 401, {}, 'unauthorized'],
     ['a wrong path', 400, { error: 'Invalid request path' }, 'misconfigured'],
-    ['nothing here', 404, {}, 'misconfigured'],
+    ['an unknown path', 404, {}, 'misconfigured'],
     ['a redirect', 308, {}, 'misconfigured'],
-    ['too much of the project', 429, { code: 429, error: 'Too many' }, 'rate_limited'],
+    ['the rate limit of the project', 429, { code: 429, error: 'Too many' }, 'rate_limited'],
     ['a timeout', 408, {}, 'failing'],
-    ['an error', 500, {}, 'failing'],
-    ['a gateway', 502, '<html>', 'failing'],
-  ])('with %s concerns no single event', (_, status, body, cause) => {
+    ['an internal error', 500, {}, 'failing'],
+    ['a failed gateway', 502, '<html>', 'failing'],
+  ])('about %s means that the provider is unavailable', (_, status, body, cause) => {
     expect(said(status, body)).toMatchObject({ outcome: 'unavailable', cause });
   });
 
-  it('rejects the whole request if it names no event', () => {
+  it('rejects the whole request if it lists no event of the request', () => {
     expect(said(413)).toEqual({ outcome: 'too_large' });
     expect(said(403, { code: 403, error: 'Forbidden' })).toMatchObject({ outcome: 'rejected' });
     expect(said(400, { error: 'Invalid JSON request body' })).toMatchObject({ outcome: 'rejected' });
     expect(said(400, { events_with_invalid_fields: { time: [77] } })).toMatchObject({ outcome: 'rejected' });
   });
 
-  it('rejects a single event of more than half the size limit if it is a 413', () => {
+  it('with status 413 to one event refuses that event only above half the size limit', () => {
     const sent = (bytes: number) => said(413, {}, null, [{ ...events[0]!, payload: 'x'.repeat(bytes) }]);
     expect(sent(475_001)).toMatchObject({ refused: [{ index: 0, reason: 'too large' }], throttled: [] });
     expect(sent(475_000)).toEqual({ outcome: 'rejected', reason: 'too large' });
@@ -121,7 +121,7 @@ describe('a response of Amplitude', () => {
     ['999999', 3_600_000],
     [new Date(Date.now() - 5000).toUTCString(), 0],
     ['soon', null],
-  ])('can request a pause: %s', (retryAfter, retryAfterMs) => {
+  ])('requests the pause of its Retry-After if that is valid: %s', (retryAfter, retryAfterMs) => {
     expect(said(503, {}, retryAfter)).toMatchObject({ retryAfterMs });
   });
 

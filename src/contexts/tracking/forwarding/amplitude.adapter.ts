@@ -6,12 +6,12 @@ import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from './analytics.ports.js';
 import type { TrackingConfig } from '../tracking.config.js';
 
-/** The default waits in ms from Amplitude's documentation (ADR 84). The quota window moves hourly. */
+/** The waits in ms for throttled events, a used-up quota (it moves hourly) and the whole project (ADR 84). */
 export const AMPLITUDE_WAITS = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
 export type AmplitudeWaits = Readonly<typeof AMPLITUDE_WAITS>;
 
 const MAX_RETRY_AFTER_MS = HOUR_MS;
-/** Amplitude accepts less than 1 MB per request. */
+/** The maximum size of a request. Amplitude accepts less than 1 MB. */
 const MAX_BYTES = 950_000;
 
 /** A parsed JSON object. Each value is validated before use. */
@@ -80,7 +80,7 @@ function findRefused(reply: ResponseBody, events: readonly AnalyticsEvent[]): Pa
   return found.filter(({ index }) => index in events);
 }
 
-/** Finds throttled events. `byIds` uses the listed users and devices if no event is listed. */
+/** Returns the throttled events. If none is listed, `byIds` selects them by the listed users and devices. */
 function findThrottled(
   reply: ResponseBody,
   events: readonly AnalyticsEvent[],
@@ -118,7 +118,7 @@ function numbers(value: unknown): number[] {
   return Array.isArray(value) ? value.filter((each) => Number.isInteger(each)) : [];
 }
 
-/** Replaces any text that is no field name, because the result is logged. */
+/** Replaces a text that is not a field name, because the result is logged. */
 function named(field: string): string {
   return /^[\w.$]{1,64}$/.test(field) ? field : 'field';
 }

@@ -17,7 +17,7 @@ export interface Unavailable {
 
 export type SendResult =
   | { readonly outcome: 'accepted' }
-  /** No event was accepted, because of the listed ones. The others may be sent again at once. */
+  /** The request was refused because of the listed events. The other events may be sent again at once. */
   | {
       readonly outcome: 'parted';
       /** A `reason` contains no personal data. */
@@ -30,7 +30,7 @@ export type SendResult =
   | { readonly outcome: 'too_large' }
   | Unavailable;
 
-/** The analytics provider. Nest injects null if none is configured. */
+/** The analytics provider. Nest injects null if no provider is configured. */
 export abstract class Analytics {
   abstract readonly name: string;
   abstract readonly limits: { readonly events: number; readonly bytes: number };

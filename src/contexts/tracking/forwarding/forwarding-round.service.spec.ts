@@ -21,7 +21,7 @@ const event = fc.record({
   payload: fc.json().map((json) => `{"a":${json}}`),
 });
 
-it('requests contain all events in order and exceed the limits only for a single event that is too large', () => {
+it('requests contain all events in order, within the limits unless a single event is too large', () => {
   fc.assert(
     fc.property(
       fc.array(event, { maxLength: 40 }),
@@ -88,7 +88,7 @@ const round = (analytics: Analytics, identities = new ThrottledIdentities()): Fo
   return new ForwardingRound({ analytics, identities, maxEvents: 1000, ...passing });
 };
 
-it('events of a throttled user or device wait with their batch while the others are sent at once', async () => {
+it('events of a throttled user or device wait, and other events of a batch are sent at once', async () => {
   const provider = throttling(0, 'busy');
   const [first, other] = [
     batchFor(0, 'busy of d', 'calm', 'other of d'),
@@ -111,7 +111,7 @@ it('a batch of one throttled user is halved in each round until a part is accept
   }
 });
 
-it('a throttled user waits in later rounds too, and a batch that only waited is not blamed', async () => {
+it('events of a throttled user wait in later rounds too, and the wait is no failure of a batch', async () => {
   const provider = throttling(0, 'busy');
   const identities = new ThrottledIdentities();
   const [sent, deferred] = [batchFor(0, 'busy'), batchFor(1, 'busy')];
@@ -123,7 +123,7 @@ it('a throttled user waits in later rounds too, and a batch that only waited is 
   expect([later.blamed, other.finished]).toEqual([false, true]);
 });
 
-it('a request that is too large is halved in order within the round, and no batch is blamed', async () => {
+it('a request that is too large is halved in order within the round, and no batch fails', async () => {
   const provider = providerOf(({ length }) => ({ outcome: length > 2 ? 'too_large' : 'accepted' }));
   const batches = [batchFor(0, 'a', 'b', 'c'), batchFor(0, 'd', 'e')];
   await round(provider).run(batches);

@@ -20,7 +20,7 @@ interface PendingEvent extends AnalyticsEvent {
 export class PendingBatch {
   readonly done: ItemsBitmap;
   refusals: ForwardingRefusal[] = [];
-  /** The milliseconds until a throttled event may be sent; null if none is throttled. */
+  /** The milliseconds until the first throttled event may be sent; null if no event is throttled. */
   waitMs: number | null = null;
   /** True if the batch may have caused a rejection, or its body cannot be read. */
   blamed = false;
@@ -96,7 +96,7 @@ interface RoundOptions {
 export class ForwardingRound {
   private rejectedInRow = 0;
   private responded = false;
-  /** The reason of the last rejection of a batch that had never failed before. */
+  /** The reason for the last rejected request with a batch that had never failed before. */
   private reason: string | null = null;
 
   constructor(private readonly options: RoundOptions) {}
@@ -129,7 +129,7 @@ export class ForwardingRound {
     return this.reason === null || this.responded ? null : forbidden(this.reason);
   }
 
-  /** Marks the result. Returns the requests to send at once, in reverse order. */
+  /** Applies a result to the batches of its request. Returns the requests to send next, in reverse order. */
   private toOutcome(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
     switch (result.outcome) {
       case 'accepted':

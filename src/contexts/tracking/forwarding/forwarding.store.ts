@@ -88,7 +88,7 @@ export class ForwardingStore {
     );
   }
 
-  /** Counts due batches, unless a process has the lease or the provider is in backoff. */
+  /** Counts due batches, or returns 0 while a process has the lease or the provider is in backoff. */
   @ReportsBacklog(FORWARDING)
   async dueBacklog(): Promise<BacklogState> {
     const [row] = await this.database.query<{ due: number; oldest_at: Date | null }>(

@@ -34,7 +34,7 @@ async function rowOf(id: string): Promise<{ new_items: Buffer; body: Buffer }> {
   return rows[0]!;
 }
 
-it('events of an erased person are no longer forwarded, while those of others are', async () => {
+it('pending events of an erased person are not forwarded, but pending events of others are', async () => {
   const waiting = await batch('processed');
   await events.rewrite(waiting, 'ada');
   const { new_items, body } = await rowOf(waiting);
@@ -43,7 +43,7 @@ it('events of an erased person are no longer forwarded, while those of others ar
   expect(bodyWithout(body, 'ada')).toBeNull();
 });
 
-it('a batch that is not processed yet is left unchanged and reported as behind', async () => {
+it('an unprocessed batch remains unchanged, and a later erasure waits until it is processed', async () => {
   const accepted = await batch('accepted');
   await events.rewrite(accepted, 'ada');
   expect((await rowOf(accepted)).body.toString()).toBe(batchOf(ITEMS));

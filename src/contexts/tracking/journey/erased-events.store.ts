@@ -14,7 +14,7 @@ type BatchState = Pick<BatchRow, 'body' | 'state' | 'item_count' | 'new_items' |
 export class ErasedEvents {
   constructor(private readonly database: Database) {}
 
-  /** Returns false when it is aborted, and until all batches from before the erasure are processed. */
+  /** Blanks the person's events. Returns false if aborted or if batches before the erasure are pending. */
   @Forgets('tracking')
   async forget({ merchantId, externalId, erasedAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
     if (externalId === null) return true;
@@ -58,7 +58,7 @@ export class ErasedEvents {
     return rows.length > 0;
   }
 
-  /** Blanks one stored body. Returns false for an unchanged one. The row lock serializes erasures. */
+  /** Blanks the person's events in one batch. Returns false without a change. A row lock orders erasures. */
   rewrite(batchId: string, externalId: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       const { rows } = await tx.query<BatchState>(
@@ -79,7 +79,7 @@ export class ErasedEvents {
   }
 }
 
-/** Removes the person's pending items from `new_items`, so that they are not forwarded. */
+/** Returns `new_items` without the person's pending items, so that they are not forwarded. */
 function unsent(row: BatchState, items: readonly number[]): Buffer | null {
   if (row.new_items === null || row.state !== 'processed') return row.new_items;
   const pending = ItemsBitmap.read(row.new_items, row.item_count);

@@ -11,7 +11,7 @@ export interface JourneyFilter extends KeysetPage {
 }
 
 interface JourneyRow {
-  /** The JSON text; null when the payloads before it reach PAGE_BYTES. */
+  /** The event as JSON; null if the payloads of newer events on the page reach PAGE_BYTES. */
   readonly event: string | null;
   readonly event_id: string;
   readonly at: string;

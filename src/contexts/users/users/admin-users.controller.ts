@@ -37,7 +37,7 @@ const REFUSED_WRITES = {
   428: 'If-Match is missing.',
 } as const;
 
-/** An unescaped plus arrives as a space. */
+/** The rule for a phone number. An unescaped plus arrives as a space. */
 const phoneRule = text({ examples: ['+15550001111'] }, (value) => parsePhoneNumber(value.replace(/^ /, '+')));
 const walletRule = text({ pattern: WALLET.source }, (value) =>
   WALLET.test(tidy(value)) ? tidy(value) : new Fault('must be an address: 0x and 40 hexadecimal digits'),

@@ -53,7 +53,7 @@ export class AdminUsers {
     return { users, next_cursor };
   }
 
-  /** Throws `not_found`. A response that is stored under an Idempotency-Key must not be `personal`. */
+  /** Returns a user or throws `not_found`. A response under an Idempotency-Key must not be `personal`. */
   async get(userId: string, personal: boolean): Promise<{ readonly user: AdminUser }> {
     const found = await this.load(userId);
     const { user_id: id, merchant_id, external_id, created_at, account_state, issuer_wallet_address } = found;

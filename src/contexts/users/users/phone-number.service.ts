@@ -36,7 +36,7 @@ function parse(text: string) {
   return parsePhoneNumberFromString(text, { extract: false }, METADATA);
 }
 
-/** Returns a plausible number in E.164 and its current spelling: known calling code, 7 to 15 digits. */
+/** Returns the E.164 number in its current spelling. It needs a known calling code and 7 to 15 digits. */
 export function parsePhoneNumber(sent: string): string | Fault {
   const text = asciiDigits(tidy(sent)).replace(/^\uff0b/, '+');
   if (text === '') return new Fault('is required');
@@ -47,7 +47,7 @@ export function parsePhoneNumber(sent: string): string | Fault {
   return isKept ? number : subscriberNumbers(number)[0];
 }
 
-/** Reads like parsePhoneNumber and checks the country's lengths. Older users may have other lengths. */
+/** Parses a number and requires a length that its country uses. Older users may have other lengths. */
 export function readPhoneNumber(sent: string): string | Fault {
   const number = parsePhoneNumber(sent);
   if (number instanceof Fault || parse(number)?.isPossible() === true) return number;

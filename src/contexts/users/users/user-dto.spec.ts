@@ -133,6 +133,6 @@ describe('the profile of a new user', () => {
 });
 
 it.each(['+155500011', '+525512345'])(
-  'a user with the phone number %s, stored before lengths were checked, can be found by it',
+  'a search accepts the phone number %s, which was stored before lengths were checked',
   (number) => expect(parsePhoneNumber(` ${number} `)).toBe(number),
 );

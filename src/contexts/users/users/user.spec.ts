@@ -79,7 +79,7 @@ describe('a user', () => {
     given(created, started, left).when(deactivate).thenRefused('invalid_transition');
   });
 
-  it('is deactivated only once no payout is pending', () => {
+  it('is deactivated when no payout is pending, and not before', () => {
     given(created, activated, started).when(completeWith(null)).thenRefused('unavailable');
     given(created, activated, started).when(completeWith(1)).thenRefused('invalid_transition');
     given(created, activated, started).when(completeWith(0)).then(left);
@@ -91,7 +91,7 @@ describe('a user', () => {
     });
   });
 
-  it('can be erased once after its deactivation and is unknown from then on', () => {
+  it('can be erased after its deactivation, and then accepts no other command', () => {
     const erase = (state: User): UserEvent[] => eraseUser({ ...act, at }, state);
     const gone = [created, activated, started, left];
     given(...gone)
@@ -151,17 +151,17 @@ describe('the audit of the events of a user', () => {
   it.each<[string, readonly DomainEvent[], string]>([
     ['is created twice', [created, created], 'the user is created once'],
     ['is activated before the creation', [activated], 'User not found'],
-    ['leaves without a start', [created, activated, left], 'is not being deactivated'],
-    ['starts to leave twice', [created, started, started], 'it does not follow'],
+    ['ends a deactivation that was never started', [created, activated, left], 'expected deactivating'],
+    ['starts a deactivation twice', [created, started, started], 'it does not follow'],
     ['is erased twice', [created, started, left, erased, erased], 'it does not follow'],
     ['leaves for another reason', [created, started, changed(left, { reason: 'ticket 8' })], 'its reason is'],
-    ['is of another merchant', [created, changed(activated, { merchant_id: 'n' })], 'its merchant_id is'],
-    ['is in the stream of another', [changed(created, { user_id: 'v' })], 'its user_id is v, not that of'],
+    ['changes the merchant', [created, changed(activated, { merchant_id: 'n' })], 'its merchant_id is'],
+    ['has the stream of another user', [changed(created, { user_id: 'v' })], 'its user_id is v, not that of'],
   ])('names the rule that is broken by a user who %s', (_what, events, rule) => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 
-  it('holds no personal data in memory', () => {
+  it('retains no personal data in memory', () => {
     const stateAfter = (...events: readonly DomainEvent[]): object =>
       events.reduce(
         (state, event) => userHistory.evaluate(state, event, 'u1').state,

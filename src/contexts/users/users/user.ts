@@ -126,7 +126,7 @@ function toAct({ at, reason, actor }: Act): Act {
   return { at, reason, actor };
 }
 
-/** Creates a user with normalized fields; a repeat changes nothing. Throws IdempotencyKeyExpired if late. */
+/** Creates a user from normalized fields. A repeat has no effect; a late one throws IdempotencyKeyExpired. */
 export function createUser(profile: Profile, state: User): UserEvent[] {
   if (state.account_state === 'unknown') {
     const { user_id, merchant_id, external_id, phone_number, email, created_at } = profile;
@@ -164,7 +164,7 @@ export function completeDeactivation(
   const { user_id, merchant_id } = found;
   if (found.account_state === 'deactivated') return [];
   if (found.account_state !== 'deactivating')
-    throw refused(`A user who is ${found.account_state} is not being deactivated`);
+    throw refused(`The user is ${found.account_state}: expected deactivating`);
   const counting = 'The pending payouts of the user are still being counted; try again';
   if (pendingPayouts === null) throw new DomainError('unavailable', counting);
   if (pendingPayouts > 0) throw refused(`${pendingPayouts} payouts of the user are pending`);

@@ -67,7 +67,7 @@ export class UserClaims {
     return [...streams].map((stream) => stream.slice(toStream(user, '').length));
   }
 
-  /** Returns a permanent claim: the external id joins a person's inbound events, which must not be mixed. */
+  /** Returns a permanent claim: inbound events find their person by external id and must not reach others. */
   externalId(merchantId: string, externalId: string): Claim {
     return {
       category: 'user_external_id',
@@ -78,7 +78,7 @@ export class UserClaims {
   }
 }
 
-/** Returns the JSON of the new user. Throws `validation_failed` for a value in use within the merchant. */
+/** Creates a user and returns its JSON. Throws `validation_failed` for a value in use within the merchant. */
 export class CreateUser extends Command<string> {
   constructor(
     readonly merchantId: string,
@@ -145,7 +145,7 @@ export class StartDeactivationHandler implements OperationHandler<StartDeactivat
   }
 }
 
-/** Throws `not_found`, `invalid_transition`, or `unavailable` while `pendingPayouts` is null. */
+/** Ends a deactivation. Throws `not_found`, `invalid_transition`, or `unavailable` for a null count. */
 export class CompleteDeactivation extends Command<void> {
   constructor(
     readonly userId: string,
@@ -206,8 +206,8 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
 }
 
 /**
- * Erases a deactivated user (contract.md 8.10). Reads end at once; workers drop the personal data. Throws
- * `not_found`, or `invalid_transition` before the deactivation has ended. Idempotent.
+ * Erases a deactivated user (contract.md 8.10). Reads find no user from then on; workers drop personal data.
+ * Throws `not_found`, or `invalid_transition` before the deactivation has ended. Idempotent.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.erase', secondPerson: 'before' })
 export class EraseUser extends OperatorCommand {}

@@ -81,7 +81,7 @@ describe('the read model of users', () => {
     });
   });
 
-  it('lists users newest first, by single and combined filters, each once across pages', async () => {
+  it('lists users newest first and each once across pages, with single and combined filters', async () => {
     const [mine, other] = [newId(), newId()];
     const people = Array.from({ length: 9 }, (_, n) => person(n % 3 === 0 ? other : mine));
     await apply(...people.map((each, n) => created(each, DAY(n + 1), `${mine}-${n % 2}`)));
@@ -102,7 +102,7 @@ describe('the read model of users', () => {
     expect(await rows.merchants()).toEqual(expect.arrayContaining([mine, other]));
   });
 
-  it('finds the owner of a wallet in any letter case and only for the own merchant', async () => {
+  it('finds the user of a wallet in any letter case, and only for the merchant of the user', async () => {
     const user = person(newId());
     await apply(created(user), activated(user));
     for (const form of [ADDRESS, ADDRESS.toLowerCase(), ` ${ADDRESS} `])

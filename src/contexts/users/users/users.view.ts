@@ -81,7 +81,7 @@ export class UsersView {
     private readonly loop: CommandLoop,
   ) {}
 
-  /** Throws `not_found` for null, for an erased user and for a user of another merchant. */
+  /** Returns a user. Throws `not_found` for a null id, an erased user and a user of another merchant. */
   async get(merchantId: string, userId: string | null): Promise<ExistingUser> {
     const state = userId === null ? user.initial : await this.loop.loadForDisplay(user, userId);
     const isReadable = state.account_state !== 'unknown' && state.account_state !== 'erased';

@@ -26,11 +26,11 @@ function codec(): EventCodec {
 
 it.each([
   [
-    'accepts a delivery that was dropped with its user, when the checkpoint is 1 event before the erasure',
+    'accepts a deleted delivery of an erased user, even if the checkpoint is 1 event before the erasure',
     true,
     0,
   ],
-  ['reports a delivery of a user who was not erased', false, 1],
+  ['reports a deleted delivery of a user who was not erased', false, 1],
 ])('the check of deliveries %s', async (_title, isErased, different) => {
   const [history, endpoint, user] = [new WebhookHistory(), newId(), newId()];
   const started = { user_id: user, at: '2026-01-01T00:00:00.000Z' };

@@ -89,7 +89,7 @@ export class DeliveriesCheck implements TableCheck {
     return [this.differences.of(DELIVERIES_SAGA, rows)];
   }
 
-  /** Finds changed rows, which would redirect deliveries. */
+  /** Reports endpoint rows that differ from the events. A changed row would redirect deliveries. */
   private async compareEndpoints(): Promise<void> {
     const expected = new Map([...this.endpoints.values()].flatMap((each) => [...each]));
     for (const row of await this.tables.query<EndpointRow>(

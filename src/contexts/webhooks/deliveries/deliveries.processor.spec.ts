@@ -32,14 +32,14 @@ describe('jobs that wake the sender of an endpoint', () => {
     expect(added[0]!.delay).toBeLessThanOrEqual(delayMs + 250);
   });
 
-  it('are added once for retries of an endpoint within 250 ms, and not for retries later than a minute', () => {
+  it('are added once per endpoint and 250 ms, and not for retries in more than a minute', () => {
     for (let n = 0; n < 50; n += 1) processor.wakeIn('a', 5000);
     processor.wakeIn('b', 5000);
     processor.wakeIn('c', 60_001);
     expect(added.map(({ jobId }) => jobId.slice(0, 1))).toEqual(['a', 'b']);
   });
 
-  it('are added again after the queue refused one', async () => {
+  it('are added again if the queue refused them', async () => {
     takes = () => Promise.reject(new Error('unavailable'));
     processor.wakeIn('a', 5000);
     await jest.advanceTimersByTimeAsync(0);

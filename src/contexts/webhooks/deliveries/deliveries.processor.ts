@@ -16,18 +16,18 @@ import { DeliverySender } from './delivery-sender.service.js';
 import { DeliveryTable } from './deliveries.store.js';
 import { Lanes } from './lanes.service.js';
 
-/** The queue of jobs that wake lanes (one per endpoint). A job may be lost or repeated. */
+/** The queue of jobs that wake the lane of an endpoint, its sender. A job may be lost or repeated. */
 export const LANE_QUEUE = 'webhook-lanes';
 
 export interface LaneJob {
   readonly endpoint_id: string;
 }
 
-/** Deliveries of an endpoint that are due within the same tick share one job. */
+/** The length of a tick. Deliveries of an endpoint that are due in the same tick share one job. */
 const TICK_MS = 250;
 /** The delay above which no job is created, because the sweep finds the delivery within a second. */
 const MAX_DELAY_MS = 60_000;
-/** The rate limit of jobs per process. Each costs half a millisecond; one sweep finds all lanes (ADR 77). */
+/** The rate limit of jobs per process. A job costs half a millisecond; one sweep finds all lanes (ADR 77). */
 const JOBS_PER_SECOND = 100;
 const MAX_REMEMBERED = 10_000;
 const SWEEP_MS = 1000;
@@ -99,7 +99,7 @@ export class DeliveryProcessor
     this.lanes.wake(endpointId);
   }
 
-  /** Adds a job that wakes the lane in any process. The sweep finds deliveries without a job. */
+  /** Adds a job to wake the lane after `delayMs` in any process. The sweep finds deliveries without a job. */
   wakeIn(endpointId: string, delayMs: number): void {
     const now = Date.now();
     const tick = Math.ceil((now + delayMs) / TICK_MS);

@@ -140,7 +140,7 @@ describe('the deliveries saga', () => {
     expect(await deliveries()).toEqual([]);
   });
 
-  it('creates a test delivery under the id of the response, even for a disabled endpoint with other types', async () => {
+  it('creates a test delivery with the requested id, even if the endpoint is disabled', async () => {
     const [endpoint_id, delivery_id] = [newId(), newId()];
     await handle(registered(endpoint_id, ['payout.failed']), changed('disabled', endpoint_id));
     const requested = { endpoint_id, delivery_id, message: 'hi', occurred_at: at };
@@ -286,7 +286,7 @@ describe('once a delivery was created', () => {
       expect(await row()).toMatchObject({ state: 'pending', attempts_before: 4, due: true });
     });
 
-    it('does not interrupt a delivery in flight and requests a round after it', async () => {
+    it('does not interrupt a delivery in flight, and requests a new round after the attempt', async () => {
       await become(`attempts = 4, leased_by = gen_random_uuid()`);
       await handle(resend());
       expect(await row()).toMatchObject({ attempts_before: 0, resend_requested: true, free: false });

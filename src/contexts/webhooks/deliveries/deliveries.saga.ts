@@ -127,7 +127,7 @@ export function react(
   return { endpoints: [...changed].map((id) => endpoints.get(id)!), deliveries, resends, recoveries };
 }
 
-/** Returns true if the endpoint's row is later than the event, which is a repeat then. */
+/** Returns true if the endpoint's row includes a later event. The event of the argument is then a repeat. */
 function isAhead(endpoint: EndpointRow, event: RecordedEvent): boolean {
   return comparePositions(endpoint.position, event.position) > 0;
 }

@@ -62,7 +62,7 @@ describe('deliveries that a sender has claimed', () => {
     return new DeliveryTable({ query } as unknown as Database);
   };
 
-  it('cannot be claimed by another process from the first claim of the sender on', async () => {
+  it('cannot be claimed by another process, even if the claim is the first of the sender', async () => {
     await due(5);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     expect(await one.claim(endpointId, 3)).toHaveLength(3);
@@ -71,7 +71,7 @@ describe('deliveries that a sender has claimed', () => {
     expect(await other.claim(endpointId, 10)).toHaveLength(2);
   });
 
-  it('can be claimed by others once the sender has had no heartbeat for too long, and its leases are invalid until the next one', async () => {
+  it('are released by another process if the last heartbeat of the sender is 11 s old', async () => {
     await due(3);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     expect(one.hasValidLeases()).toBe(false);
@@ -82,7 +82,7 @@ describe('deliveries that a sender has claimed', () => {
     expect(await free()).toBe(3);
   });
 
-  it('can be claimed again once they are released, unless another process holds them', async () => {
+  it('are free once the sender releases them, unless another process has claimed them since', async () => {
     await due(3);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     const claimed = await one.claim(endpointId, 10);
@@ -139,7 +139,7 @@ describe('deliveries that a sender has claimed', () => {
     });
   });
 
-  it('are locked in the order of their ids, as resends and recoveries do', async () => {
+  it('are recorded and released in the order of their ids, as resends and recoveries lock them', async () => {
     await due(300);
     const table = new DeliveryTable(db.database);
     const claimed = await table.claim(endpointId, 300);
@@ -156,7 +156,7 @@ describe('deliveries that a sender has claimed', () => {
     await expectOrderedLocks(db, backIds, () => table.release(back));
   });
 
-  it('count every attempt if a former holder records a success before the present one', async () => {
+  it('keep both attempts if the former sender and then the present sender record a success', async () => {
     await due(1);
     const [one, two] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     const [claimed] = await one.claim(endpointId, 10);
@@ -181,7 +181,7 @@ describe('deliveries that a sender has claimed', () => {
     expect(rows).toEqual([{ state: 'succeeded', attempts: 2, leased_by: null, outcomes }]);
   });
 
-  it('are not sent again before it is known whether the lost response recorded them', async () => {
+  it('cannot be claimed again until a record without a response is retried', async () => {
     await due(1);
     let lost = false;
     const table = tableWith(async () => {
@@ -198,7 +198,7 @@ describe('deliveries that a sender has claimed', () => {
     expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);
   });
 
-  it('are sent again if they are claimed before the response to their record arrives', async () => {
+  it('can be claimed again after a heartbeat if a claim preceded the response to their record', async () => {
     await due(1);
     const response = withResolvers();
     const recorded = withResolvers();
@@ -217,7 +217,7 @@ describe('deliveries that a sender has claimed', () => {
     expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);
   });
 
-  it('are claimed without reading other due deliveries of this or another endpoint', async () => {
+  it('are selected by an index, without reading other due deliveries', async () => {
     const small = newId();
     await due(20_000);
     await due(5, small);

@@ -56,7 +56,7 @@ export interface DeliveryResult {
 
 type ClaimRequest = readonly [endpointId: string, room: number];
 
-/** The claims and records of this process. Calls of many lanes share statements. */
+/** Claims deliveries for this process and records their attempts. Calls of many lanes share statements. */
 @Injectable()
 export class DeliveryTable {
   private readonly senderId = newId();
@@ -100,12 +100,12 @@ export class DeliveryTable {
     for (const id of ids) this.held.delete(id);
   }
 
-  /** Returns false once other processes may claim the deliveries of this one. */
+  /** Returns false once other processes may claim the deliveries of this process. */
   hasValidLeases(): boolean {
     return performance.now() - this.seenAt < UNRESPONSIVE_MS;
   }
 
-  /** Records a heartbeat. Releases the leases of dead processes, and unknown leases of this process. */
+  /** Records a heartbeat, and releases leases of processes without a recent heartbeat. */
   async heartbeat(): Promise<void> {
     await this.recordHeartbeat();
     await this.database.query(

@@ -136,7 +136,7 @@ describe('the operator list of deliveries', () => {
     );
   });
 
-  it('returns every row once while others are inserted between its pages', async () => {
+  it('returns every existing row once while more rows are inserted between its pages', async () => {
     const rows = fc.uniqueArray(row, { minLength: 40, maxLength: 60, selector: ({ id }) => id });
     await fc.assert(
       fc.asyncProperty(rows, filter, async (all, filtered) => {
@@ -154,7 +154,7 @@ describe('the operator list of deliveries', () => {
     );
   });
 
-  it('reaches rare and old deliveries in pages of bounded work, for all merchants and for one', async () => {
+  it('finds rare types on several pages and unsent deliveries on one, for one merchant or all', async () => {
     await insertDeliveries(db.database, ENDPOINTS[0].id, 2 * READ_AT_ONCE + 10, {
       merchant_id: `'${ONE}'`,
       type: `case when n % ${READ_AT_ONCE} <= 1 then 'payout.failed' else 'payout.received' end`,

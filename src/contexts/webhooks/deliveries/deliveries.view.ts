@@ -13,13 +13,13 @@ import {
   type DeliveryJson,
 } from './delivery-page.view.js';
 
-/** The limit of endpoints that one page merges. A list of more reads all by time and filters by merchant. */
+/** The limit of endpoints that a page merges. Above, a list reads by time and filters by merchant. */
 const MAX_LANES = 1000;
 
 /** The limit of attempts that the API lists for a delivery. Resends may create more. */
 export const LISTED_ATTEMPTS = 1000;
 
-/** The read model of deliveries. A null merchant matches any. */
+/** The read model of deliveries. A null merchant matches any merchant. */
 @Injectable()
 export class DeliveriesView {
   constructor(private readonly database: Database) {}
@@ -88,7 +88,7 @@ export class DeliveriesView {
     return deliveryPage(this.database, lanes, filter);
   }
 
-  /** Returns the endpoints to list, with up to MAX_LANES + 1 deleted ones; null means all. */
+  /** Returns the ids of the endpoints to list, with up to MAX_LANES + 1 deleted endpoints; null means all. */
   private async findEndpoints(
     merchantIds: readonly string[] | null,
     endpointId: string | undefined,

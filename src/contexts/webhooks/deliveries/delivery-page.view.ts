@@ -60,7 +60,7 @@ export interface DeliveriesFilter extends CreatedDays, KeysetPage {
   readonly to?: { readonly end: Date } | undefined;
 }
 
-/** The endpoints of a list or, if null, its merchants; both null means all. Each endpoint is one lane. */
+/** The endpoints of a list, one lane each. If null, one lane lists `merchants`, where null means all. */
 interface Lanes {
   readonly endpoints: readonly string[] | null;
   readonly merchants?: readonly string[] | null;
@@ -78,7 +78,7 @@ export interface DeliveriesPage {
   readonly next_cursor: string | null;
 }
 
-/** Ends a page at the last row of an incompletely read lane, because its older rows may be missing. */
+/** Reads a page. It ends at the last row of an incompletely read lane, because older rows may be missing. */
 export async function deliveryPage(
   database: Pick<Database, 'query'>,
   { endpoints, merchants }: Lanes,
@@ -134,7 +134,7 @@ function pageSql(source: string, max: number, conditions: readonly string[], pag
 
 const where = (conditions: readonly string[]): string => `where ${['true', ...conditions].join(' and ')}`;
 
-/** Selects the newest rows of each endpoint, or of all, by the index on time. `place` numbers them. */
+/** Selects the newest rows of each lane by an index on time. `place` numbers the rows of a lane from 1. */
 function newest(lanes: string | null, conditions: readonly string[], max: number): string {
   const ofLane = where([...(lanes === null ? [] : ['endpoint_id = lane.id']), ...conditions]);
   return `select of_lane.*, row_number() over (partition by lane.id ${NEWEST_FIRST}) as place

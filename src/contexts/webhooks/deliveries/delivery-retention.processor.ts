@@ -15,7 +15,7 @@ const ROUND_MS = 6 * HOUR_MS;
 const MARGIN_MS = DAY_MS;
 export const PRUNED_AT_ONCE = 500;
 
-/** Returns the retention, which is at least the window in which failed attempts count. */
+/** Returns the retention in milliseconds, which is at least the window in which failed attempts count. */
 export function retentionMs({ webhookRetentionDays, webhookDisableWindowSeconds }: WebhooksConfig): number {
   if (webhookRetentionDays === 0) return Infinity;
   return Math.max(webhookRetentionDays * DAY_MS, webhookDisableWindowSeconds * 1000);
@@ -83,7 +83,7 @@ const NEXT = `(created_at, delivery_id) > ($1::timestamptz, $2::uuid)
     order by created_at, delivery_id limit ${PRUNED_AT_ONCE}`;
 const LAST = `select created_at::text, delivery_id from read order by read.created_at desc, delivery_id desc limit 1`;
 
-/** Reads by creation, which precedes the finish. Locks rows in the order of senders, to avoid deadlocks. */
+/** Deletes expired deliveries, read by creation. Rows are locked by id, as by senders, against deadlocks. */
 const PRUNE = `
   with read as materialized (
     select delivery_id, created_at from webhooks.deliveries where created_at < $3 and ${NEXT}

@@ -101,12 +101,12 @@ describe('a delivery that is due', () => {
   };
 
   it.each<[string, Partial<DeliveryClaim>]>([
-    ['without a MAC', { mac: null }],
-    ['with another body', { body: '{"amount":"9"}' }],
-    ['to another endpoint', { endpoint_id: newId() }],
-    ['of another type', { type: 'payout.failed' }],
-    ['that is a test, and was none', { is_test: true }],
-  ])('is dropped without being signed or sent: one %s', async (_name, changed) => {
+    ['its MAC is missing', { mac: null }],
+    ['its body was changed', { body: '{"amount":"9"}' }],
+    ['its endpoint was changed', { endpoint_id: newId() }],
+    ['its type was changed', { type: 'payout.failed' }],
+    ['it was changed to a test', { is_test: true }],
+  ])('is dropped without being signed or sent if %s', async (_name, changed) => {
     received = responded(200);
     expect(await deliver({ ...delivery, ...changed })).toBeNull();
     expect(recorded).toMatchObject([{ state: 'dropped', attempts: 3, attempt: null }]);
@@ -114,7 +114,7 @@ describe('a delivery that is due', () => {
     expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
   });
 
-  it('is measured from its event, unless it waited for the last slot of its endpoint', async () => {
+  it('has the delay of its first attempt measured, unless it fills the slots of its endpoint', async () => {
     received = responded(200);
     const first = { ...delivery, attempts: 0 };
     const timed = async (fills: boolean): Promise<number> => {
@@ -149,7 +149,7 @@ describe('a delivery that is due', () => {
     expect(recorded.at(-1)).toMatchObject({ state: 'exhausted', attempts: 10 });
   });
 
-  it('counts as a failed attempt if the receiver refuses the connection', async () => {
+  it('has a failed attempt and is retried if the receiver refuses the connection', async () => {
     received = failed('the connection was refused (ECONNREFUSED)');
     expect(await deliver()).toMatchObject({ outcome: 'retry', failure_phase: 'connect' });
     expect(dueInMs).toBe(recorded[0]!.delay_ms);
@@ -192,7 +192,7 @@ describe('a delivery that is due', () => {
     expect([recorded.map(({ state }) => state), gone]).toEqual([['exhausted'], []]);
   });
 
-  it('is recorded after an outage of the database, and one log line covers all that wait', async () => {
+  it('is recorded after a database outage, with one warning for all waiting deliveries', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReset().mockReturnValue();
     received = failed('the connection was refused (ECONNREFUSED)');
     unavailable = 50;

@@ -32,7 +32,7 @@ const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 /** The result of an attempt, with its destination. */
 type SendResult = DeliveryResult & { readonly attempt: AttemptRecord; readonly url: string };
 
-/** Performs attempts. Each has one log line, one count and one span, without bodies and secrets. */
+/** Sends deliveries. Each attempt has one log line, one count and one span, without bodies and secrets. */
 @Injectable()
 export class DeliverySender {
   private readonly logger = new Logger(DeliverySender.name);
@@ -226,7 +226,7 @@ function notSent(
   return { delivery_id, endpoint_id, attempts, state, delay_ms, attempt: null };
 }
 
-/** Test deliveries go to disabled endpoints too (contract.md 12.10). */
+/** Checks the status of the endpoint. Test deliveries go to disabled endpoints too (contract.md 12.10). */
 function mayGo(delivery: DeliveryClaim, { status }: Destination): boolean {
   return status === 'enabled' || (status === 'disabled' && delivery.is_test);
 }

@@ -119,7 +119,7 @@ beforeEach(() => {
 afterEach(() => void jest.useRealTimers());
 
 describe('the sender of one endpoint', () => {
-  it('sends each due delivery once, sixteen at a time', async () => {
+  it('sends each due delivery once, at most sixteen at a time', async () => {
     await harness.add('a', 300);
     const sent = new Set<string>();
     while (harness.inFlight.length > 0) {
@@ -132,7 +132,7 @@ describe('the sender of one endpoint', () => {
     expect(harness.filling).toEqual(Array.from({ length: 285 }, (_, n) => `a ${n + 16}`));
   });
 
-  it('claims again after a wake during its work and when a delivery is due again at once', async () => {
+  it('claims again if it is woken while it sends, and if a delivery is due again at once', async () => {
     await harness.add('a', 1);
     await harness.add('a', 1);
     expect(harness.inFlight).toHaveLength(2);
@@ -143,7 +143,7 @@ describe('the sender of one endpoint', () => {
     expect(harness.later).toEqual([['a', 5000]]);
   });
 
-  it('releases deliveries that a hanging receiver would delay and sends the others one by one', async () => {
+  it('releases its unsent deliveries while the receiver hangs, and then sends one at a time', async () => {
     await harness.add('a', 40);
     expect(harness.dueOf('a')).toBe(0);
     for (let n = 0; n < 15; n += 1) await harness.end(0, TIMED_OUT);
@@ -154,7 +154,7 @@ describe('the sender of one endpoint', () => {
     expect(harness.inFlight).toHaveLength(2);
   });
 
-  it('sends no delivery that another process may have claimed while this one had no heartbeat', async () => {
+  it('sends no claimed delivery after a missed heartbeat until it claims the delivery again', async () => {
     await harness.add('a', 20);
     harness.stall();
     await harness.end(0, RESPONDED);
@@ -163,7 +163,7 @@ describe('the sender of one endpoint', () => {
     expect(harness.inFlight.map(({ id }) => id)).toContain('a 17');
   });
 
-  it('waits for the sweep if the database becomes unavailable', async () => {
+  it('waits for the next wake-up if the database is unavailable', async () => {
     harness.unavailable = true;
     await harness.add('a', 3);
     expect([harness.inFlight.length, harness.rooms]).toEqual([0, [128]]);
@@ -173,7 +173,7 @@ describe('the sender of one endpoint', () => {
     expect([harness.inFlight.length, harness.rooms]).toEqual([3, [128, 128]]);
   });
 
-  it('keeps sending while responses wait to be recorded, and claims ahead', async () => {
+  it('sends and claims further deliveries while responses wait to be recorded, up to a limit', async () => {
     let recorded!: () => void;
     harness.recording = new Promise((resolve) => (recorded = resolve));
     await harness.add('a', 700);
@@ -192,7 +192,7 @@ describe('the sender of one endpoint', () => {
     expect([harness.began.length, harness.inFlight.length]).toEqual([700, 0]);
   });
 
-  it('starts no delivery after a stop, releases the rest and waits for those in flight', async () => {
+  it('starts no delivery after a stop, releases unsent ones and waits for those in flight', async () => {
     await harness.add('a', 20);
     const stopped = harness.lanes.stop();
     await settle();
@@ -203,7 +203,7 @@ describe('the sender of one endpoint', () => {
     expect([harness.began.length, harness.releasedAll]).toEqual([16, true]);
   });
 
-  it('holds up to 128 claimed deliveries, or fewer, but at least one, while the process holds many', async () => {
+  it('claims up to 128 deliveries at once, but only one while the process has many claims', async () => {
     harness = new Harness({ ...SEND_LIMITS, fresh: 0 });
     for (let n = 0; n < 2000; n += 1) await harness.add(`e${n}`, 128);
     expect([harness.rooms[0], harness.rooms.at(-1)]).toEqual([128, 1]);
@@ -230,7 +230,7 @@ describe('the sending slots of an endpoint', () => {
 });
 
 describe('the sending slots of a process', () => {
-  it('allow 256 new attempts at once and as many more every 100 ms while all hang', async () => {
+  it('allow 256 new attempts at once, and 256 more per 100 ms while all receivers hang', async () => {
     for (let n = 0; n < 1000; n += 1) await harness.add(`e${n}`, 16);
     expect(harness.began).toHaveLength(256);
     jest.advanceTimersByTime(101);
@@ -245,7 +245,7 @@ describe('the sending slots of a process', () => {
     expect(harness.inFlight).toHaveLength(4096);
   });
 
-  it('are given to endpoints in turn, one each', async () => {
+  it('are distributed evenly over the endpoints', async () => {
     const ids = Array.from({ length: 200 }, (_, n) => `e${n}`);
     for (const id of ids) await harness.add(id, 100);
     for (let n = 0; n < 4000; n += 1) await harness.end(0, RESPONDED);
@@ -255,7 +255,7 @@ describe('the sending slots of a process', () => {
     expect(Math.max(...all) - Math.min(...all)).toBeLessThanOrEqual(16);
   });
 
-  it('are half reserved for responsive endpoints, however many others hang', async () => {
+  it('are reserved by half for responsive endpoints, however many other endpoints hang', async () => {
     harness = new Harness({ perEndpoint: 16, perProcess: 64, fresh: 64 });
     for (let n = 0; n < 200; n += 1) {
       await harness.add(`slow ${n}`, 1);
@@ -267,7 +267,7 @@ describe('the sending slots of a process', () => {
     expect(harness.count('prompt')).toBe(16);
   });
 
-  it('are given to slow endpoints too while others have a backlog', async () => {
+  it('serve slow endpoints too while other endpoints have a backlog', async () => {
     harness = new Harness({ perEndpoint: 4, perProcess: 4, fresh: 4 });
     await harness.add('slow', 1);
     await harness.end(0, TIMED_OUT);

@@ -6,7 +6,7 @@ import type { AttemptRecord, DeliveryClaim, DeliveryTable } from './deliveries.s
 export interface SendLimits {
   /** The limit of deliveries in flight per endpoint. */
   readonly perEndpoint: number;
-  /** The limit of deliveries in flight, and thus of sockets. Slow endpoints share half of it. */
+  /** The limit of deliveries in flight per process, and thus of sockets. Slow endpoints share half of it. */
   readonly perProcess: number;
   /** The limit of deliveries in flight that began less than FRESH_MS ago. Prompt receivers need no more. */
   readonly fresh: number;
@@ -48,7 +48,7 @@ interface Lane {
 export class Lanes {
   private readonly log = new Logger(Lanes.name);
   private readonly lanes = new Map<string, Lane>();
-  /** The lanes with claimed deliveries, longest waiting first. */
+  /** The lanes of prompt and of slow endpoints that have claimed deliveries, longest waiting first. */
   private readonly prompt = new Set<Lane>();
   private readonly slow = new Set<Lane>();
   private servesSlow = false;

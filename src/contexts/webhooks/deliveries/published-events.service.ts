@@ -18,7 +18,7 @@ export function envelope(id: string, { type, occurredAt, merchantId, data }: Pub
   return withJsonText({ id, type, occurred_at: occurredAt, merchant_id: merchantId }, 'data', data);
 }
 
-/** Reads the time of the event from a body without parsing, which costs as much as sending. */
+/** Returns the time of the event in a body, or null. Parsing the JSON would cost as much as sending. */
 export function occurredAt(body: string): Date | null {
   const [, time] = /^\{"id":"[^"]*","type":"[^"]*","occurred_at":"([^"]+)"/.exec(body) ?? [];
   return time === undefined ? null : new Date(time);

@@ -13,7 +13,7 @@ it.each([
   ['http://example.com/', false],
   ['nonsense', false],
 ])(
-  'a URL is refused, and only for now if its name may resolve elsewhere later: %s %j',
+  'a refused URL has a transient error only if its name may resolve elsewhere later: %s %j',
   async (url, isTransient) => {
     const hosts = new ReceiverHosts(webhooksConfig({ MODE: 'production' }));
     await expect(hosts.check(url)).rejects.toMatchObject({ code: 'validation_failed', isTransient });

@@ -55,7 +55,7 @@ describe('the retry delay', () => {
     ]);
   });
 
-  it('uses the whole width of the jitter', () => {
+  it('varies between 90 and 110 percent of the schedule', () => {
     expect(delayMs(2, failed, SCHEDULE, 0, NOW)).toBe(4500);
     expect(delayMs(2, failed, SCHEDULE, 0.999999, NOW)).toBe(5500);
   });
@@ -93,11 +93,11 @@ describe('the retry delay', () => {
     [503, 'Sun, 00 Nov 1994 08:49:37 GMT', 0],
     [503, 'Sat, 31 Feb 2026 08:49:37 GMT', 0],
     [429, '99999999999999999999999', RETRY_AFTER_CAP_MS],
-  ])('after attempt %i with Retry-After %j is %i ms', (status, value, expected) => {
+  ])('after a response %i with Retry-After %j is %i ms', (status, value, expected) => {
     expect(delayMs(1, responded(status, value), SCHEDULE, 0.5, NOW)).toBe(expected);
   });
 
-  it('ends after the eleventh attempt, regardless of Retry-After', () => {
+  it('is null after the eleventh attempt, regardless of Retry-After', () => {
     expect(delayMs(11, responded(503, '5'), SCHEDULE, 0.5, NOW)).toBeNull();
   });
 });

@@ -32,7 +32,7 @@ export function retryDelayMs(
 
 type ReceiverResponse = { readonly kind: 'response'; readonly status: number } | { readonly kind: 'failed' };
 
-/** `retry` ends as exhausted after the last delay; `gone` also disables the endpoint. */
+/** The outcome of an attempt. `retry` is exhausted after the last delay; `gone` disables the endpoint. */
 export type AttemptOutcome = 'succeeded' | 'retry' | 'exhausted' | 'gone';
 
 /** Classifies a response by the table of contract.md 14.1. */

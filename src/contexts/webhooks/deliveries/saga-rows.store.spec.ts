@@ -67,7 +67,7 @@ async function after(...events: RecordedEvent[]): Promise<EndpointRow | undefine
 }
 
 describe('the row of an endpoint', () => {
-  it('contains the changes since the registration, the replaced secrets that are valid, and when it was enabled last', async () => {
+  it('contains the latest values, the valid former secrets and the time of the last enabling', async () => {
     const found = await after(
       registered(),
       event('disabled', { cause: 'failing', at: day(2) }),

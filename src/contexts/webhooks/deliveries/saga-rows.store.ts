@@ -64,7 +64,7 @@ export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolCli
   );
 }
 
-/** The limit of one statement. Dropping half a million rows delayed all deliveries for 20 seconds. */
+/** The limit of rows per statement. Dropping half a million rows delayed all deliveries for 20 seconds. */
 export const DROPPED_AT_ONCE = 5000;
 
 /** Drops up to DROPPED_AT_ONCE pending deliveries of deleted endpoints. Senders drop the rest when due. */
@@ -85,7 +85,7 @@ export async function dropDeliveries(endpointIds: readonly string[], tx: PoolCli
   );
 }
 
-/** Begins a new round of attempts, due now. A delivery in flight gets one only if its attempt fails. */
+/** Begins a new round of attempts, due now. A delivery in flight gets a round only if its attempt fails. */
 export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClient): Promise<void> {
   if (rows.length === 0) return;
   const last = new Map(rows.map((row) => [row.delivery_id, row.position]));

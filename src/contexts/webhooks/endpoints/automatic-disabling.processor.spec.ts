@@ -87,7 +87,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 );
 
 describe('automatic disabling', () => {
-  it('follows its rule for any events in any order', async () => {
+  it('follows its rule (failures, window, span) for any order of attempts and enablings', async () => {
     const [failures, window, span] = [4, 20, 5];
     const config = webhooksConfig({
       WEBHOOK_DISABLE_FAILURES: String(failures),
@@ -135,7 +135,7 @@ describe('automatic disabling', () => {
     return [at, ...delays.map((each) => (at += each * 1000 * (1 - JITTER + 2 * JITTER * random())))];
   };
 
-  it('is not caused by one undeliverable webhook, nor by eight at once', async () => {
+  it('is not caused by eight webhooks that are undeliverable at the same time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (stream) => {
         const random = (): number => stream.next().value ?? 0;
@@ -152,7 +152,7 @@ describe('automatic disabling', () => {
     );
   });
 
-  it('waits until failures span 30 minutes, even after a burst of 500', async () => {
+  it('waits until failures span 30 minutes, even after a burst of 500 failures', async () => {
     const harness = new Harness();
     await harness.begin();
     await harness.attempts('retry', ...Array.from({ length: 500 }, (_, index) => START + index * 1000));
@@ -164,7 +164,7 @@ describe('automatic disabling', () => {
     expect(await harness.evaluate()).toBe(START);
   });
 
-  it('is counted and logged as a warning once an event records it', async () => {
+  it('is counted and logged as a warning only if an event records it', async () => {
     const endpoint = { endpoint_id: newId(), merchant_id: newId() };
     const reason = { cause: 'failing', failing_since: new Date(START).toISOString() } as const;
     const wideLog = jest.fn();
@@ -182,7 +182,7 @@ describe('automatic disabling', () => {
     expect(wideLog.mock.calls).toEqual([['webhook endpoint disabled', { ...endpoint, ...reason }, 'warn']]);
   });
 
-  it('counts at most a thousand failures', async () => {
+  it('counts at most a thousand failures, all within its window', async () => {
     const harness = new Harness();
     await harness.begin();
     await harness.attempts('retry', ...Array.from({ length: 1200 }, (_, index) => START + index));

@@ -60,7 +60,7 @@ export class AutomaticDisabling {
     return this.evaluate(null);
   }
 
-  /** Disables those of the endpoints that have sustained failures; null means all endpoints. */
+  /** Disables the given endpoints that have sustained failures; null means all endpoints. */
   private async evaluate(endpointIds: readonly string[] | null): Promise<void> {
     const { webhookDisableSpanSeconds: span, webhookDisableFailures: enough } = this.config;
     const found = await this.database.query<EndpointRef & { failing_since: Date; [column: string]: unknown }>(

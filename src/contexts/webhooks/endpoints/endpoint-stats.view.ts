@@ -97,7 +97,7 @@ export class RecentStats {
 
   constructor(private readonly database: Database) {}
 
-  /** Returns shared statistics. The caller checks the merchant. */
+  /** Returns the statistics of deliveries created since a time. The caller checks the merchant. */
   of(endpointId: string, since: Date): Promise<EndpointStats> {
     const key = `${endpointId} ${Math.floor(since.getTime() / STATS_SHARED_MS)}`;
     return this.shared.forceFetch(key, { context: () => count(this.database, endpointId, since) });

@@ -57,7 +57,7 @@ describe('the list of webhook endpoints', () => {
     return ids;
   };
 
-  it.each([1, 2, 20])('is the same whether events come once or twice, %i at a time', async (size) => {
+  it.each([1, 2, 20])('is correct even if each event is repeated, with %i events at a time', async (size) => {
     const [id, gone] = [newId(), newId()];
     const life = [
       registered(id),
@@ -95,7 +95,7 @@ describe('the list of webhook endpoints', () => {
     ]);
   });
 
-  it('is sorted newest first, for one merchant or all, by status, with each endpoint once over all pages', async () => {
+  it('has each endpoint once over all pages, newest first, filtered by merchant, status or id', async () => {
     const ids = Array.from({ length: 5 }, () => newId());
     const first = merchant_id;
     await apply(...ids.slice(0, 3).map((id, n) => registered(id, n + 1)));

@@ -28,7 +28,7 @@ describe('a snapshot of webhook endpoints', () => {
     deleted('e-2'),
   ];
 
-  it('is equivalent to the events at any point', () => {
+  it('at any point of the history leads to the same state as all events', () => {
     history.forEach((_, index) => {
       const before = fold(webhookEndpoints, history.slice(0, index));
       const kept = unpack(JSON.parse(JSON.stringify(pack(before))));
@@ -36,7 +36,7 @@ describe('a snapshot of webhook endpoints', () => {
     });
   });
 
-  it('has this shape; another shape needs another version', () => {
+  it('has the shape that belongs to version 2', () => {
     const endpoint = {
       ...endpointOf('e-1'),
       updated_at: at,
@@ -85,13 +85,13 @@ describe('the audit of the events of webhook endpoints', () => {
       [registered('e-1'), updated()],
       'it does not follow from what was before it',
     ],
-    ['is enabled while it is', [registered('e-1'), enabled('e-1')], 'it does not follow'],
+    ['is enabled while it is enabled', [registered('e-1'), enabled('e-1')], 'it does not follow'],
     ...['merchant', 'gone', 'failing'].map((cause): [string, readonly DomainEvent[], string] => [
       `is disabled twice, the second time as ${cause}`,
       [registered('e-1'), disabled('e-1'), disabledAs(cause)],
       'it does not follow',
     ]),
-    ['is gone before it is registered', [disabledAs('gone')], 'it does not follow'],
+    ['is disabled as gone before it is registered', [disabledAs('gone')], 'it does not follow'],
     [
       'is rotated twice in one rotation',
       [registered('e-1'), rotated(rotation(2)), rotated(rotation(2))],
@@ -107,7 +107,7 @@ describe('the audit of the events of webhook endpoints', () => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 
-  it('accepts one request of each kind, and no repeat of it', () => {
+  it('accepts the first request of a stream and no second one, for each kind of request', () => {
     expect(requests.map(({ category }) => category)).toEqual([
       'webhook_test',
       'webhook_resend',

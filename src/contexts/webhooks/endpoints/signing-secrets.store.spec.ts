@@ -21,7 +21,7 @@ const place = (): { merchant_id: string; endpoint_id: string } => ({
   endpoint_id: newId(),
 });
 
-it('a secret opens only for its own merchant and endpoint, even after it was opened there', () => {
+it('a sealed secret opens only for its merchant and endpoint, even after it was opened', () => {
   const secrets = new SigningSecrets(new Sealer(Buffer.alloc(32, 1)));
   const own = place();
   const sealed = secrets.create(own);
@@ -52,7 +52,7 @@ it('a delivery is signed with the present secret and with former ones that have 
   );
 });
 
-it('a MAC by a key that was added while the process stalled is valid once the key ring is read again', async () => {
+it('a MAC by a key that the process does not have yet is valid after a refresh of the key ring', async () => {
   const [former, fresh] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   const created = { ...place(), delivery_id: newId(), type: 'payout.received', is_test: false, body };
   const delivery = { ...created, mac: new SigningSecrets(new Sealer(fresh, [former])).toMac(created) };

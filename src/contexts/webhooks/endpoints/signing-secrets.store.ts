@@ -38,7 +38,7 @@ export class SigningSecrets {
     );
   }
 
-  /** Signs with all secrets valid at that time, newest first. Returns the `webhook-signature` header. */
+  /** Returns the `webhook-signature` header, signed with all secrets that are valid at `at`, newest first. */
   sign(
     place: EndpointRef,
     endpoint: Pick<Endpoint, 'sealed_signing_secret' | 'former_secrets'>,

@@ -93,9 +93,9 @@ describe('changing an endpoint', () => {
 
   const history = [registered('e-1'), disabled('e-1'), enabled('e-1')];
   it.each([
-    ['disables an enabled one', 1, 'disabled', [disabled('e-1')]],
-    ['enables a disabled one', 2, 'enabled', [enabled('e-1')]],
-    ['has no effect when it is enabled already', 3, 'enabled', []],
+    ['disables an enabled endpoint', 1, 'disabled', [disabled('e-1')]],
+    ['enables a disabled endpoint', 2, 'enabled', [enabled('e-1')]],
+    ['has no effect on an enabled endpoint', 3, 'enabled', []],
   ] as const)('%s when the PATCH sets the status', (_, count, status, events) =>
     given(...history.slice(0, count))
       .when(patch('e-1', { status }))
@@ -125,7 +125,7 @@ describe('disabling an endpoint whose receiver responded with 410', () => {
         data: { endpoint_id: 'e-1', merchant_id, cause: 'gone', at },
       }));
   it('has no effect when it is repeated', () => given(registered('e-1'), disabled('e-1')).when(gone).then());
-  it('has no effect once it is deleted', () => given(registered('e-1'), deleted('e-1')).when(gone).then());
+  it('has no effect on a deleted endpoint', () => given(registered('e-1'), deleted('e-1')).when(gone).then());
   it('changes nothing if the merchant enabled the endpoint while the attempt was in flight', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(goneAfter({ attempted_at: new Date(Date.parse(at) - 1).toISOString() }))
@@ -147,11 +147,11 @@ describe('disabling an endpoint that keeps failing', () => {
     data: { endpoint_id: 'e-1', merchant_id, cause: 'failing', at: later },
   };
   it('records failing as the cause', () => given(registered('e-1')).when(failing(at)).then(recorded));
-  it('counts only failures since the endpoint was enabled', () =>
+  it('is recorded if all failures are later than the last enabling', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1'))
       .when(failing('2026-01-02T00:00:00.001Z'))
       .then(recorded));
-  it('changes nothing if the merchant enabled it after one of the failures', () =>
+  it('changes nothing if the merchant enabled the endpoint after one of the failures', () =>
     given(registered('e-1'), disabled('e-1'), enabled('e-1')).when(failing(at)).then());
   it('has no effect when it is repeated', () => given(registered('e-1'), recorded).when(failing(at)).then());
   it('has no effect once the endpoint is deleted', () =>
@@ -167,9 +167,9 @@ describe('disabling an endpoint that keeps failing', () => {
 
 describe('deleting an endpoint', () => {
   const removed = (s: WebhookEndpoints) => remove({ endpoint_id: 'e-1', merchant_id, at }, s);
-  it('removes it from the endpoints of the merchant', () =>
+  it('removes the endpoint from those of the merchant', () =>
     given(registered('e-1')).when(removed).then(deleted('e-1')));
-  it('is refused if it is deleted already', () =>
+  it('is refused if the endpoint is deleted already', () =>
     given(registered('e-1'), deleted('e-1')).when(removed).thenRefused('not_found'));
 });
 
@@ -218,7 +218,7 @@ describe('rotating a signing secret', () => {
       .thenRefused('not_found');
   });
 
-  it('retains the secrets newest first, with the first secret last', () => {
+  it('keeps the secrets from the newest to that of the registration', () => {
     const state = fold(webhookEndpoints, [registered('e-1'), rotated(rotation(2)), rotated(rotation(3))]);
     expect(state.byId.get('e-1')).toMatchObject({
       updated_at: day(3),
@@ -232,7 +232,7 @@ describe('rotating a signing secret', () => {
     });
   });
 
-  it('retains a bounded number of secrets: those that still sign and the first one', () => {
+  it('keeps a bounded number of secrets, but always the first one and those that still sign', () => {
     const overlapping = rotated({ ...rotation(1, 8), rotation_id: 'signs-on' });
     const many = Array.from({ length: 1000 }, (_, n) =>
       rotated({ ...rotation(2, 0), rotation_id: `again-${n}` }),

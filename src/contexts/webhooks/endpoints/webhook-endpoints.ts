@@ -24,7 +24,7 @@ export interface EndpointRef {
   readonly merchant_id: string;
 }
 
-/** Times are ISO 8601 in UTC. */
+/** The data of a command or event. Times are ISO 8601 in UTC. */
 interface At extends EndpointRef {
   readonly at: string;
 }
@@ -32,7 +32,7 @@ interface At extends EndpointRef {
 export interface EndpointFields {
   readonly url: string;
   readonly description: string | null;
-  /** The received types; null means all but those that must be listed. */
+  /** The types that the endpoint receives; null means all but LISTED_TYPES. */
   readonly event_types: readonly string[] | null;
 }
 
@@ -42,7 +42,7 @@ export interface Register extends EndpointRef, EndpointFields {
 }
 
 export interface RotateSecret extends At {
-  /** The id, equal for all repeats of one request. */
+  /** The id of the rotation, equal for all repeats of one request. */
   readonly rotation_id: string;
   readonly sealed_signing_secret: string;
   /** The time until which the replaced secret also signs. A time up to `at` ends its use at once. */
@@ -178,7 +178,7 @@ export function findEndpoint(state: WebhookEndpoints, id: string): RegistryEndpo
   return endpoint;
 }
 
-/** Returns no event for a repeat, or throws IdempotencyKeyExpired if it comes too late. */
+/** Registers an endpoint. A repeat returns no event, or throws IdempotencyKeyExpired if it is too late. */
 export function register(command: Register, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const registered = state.byId.get(command.endpoint_id);
   if (registered) {
@@ -200,7 +200,7 @@ export interface Update extends At {
   readonly cause?: DisableCause;
 }
 
-/** Returns no event for an empty or repeated PATCH. */
+/** Changes an endpoint. An empty or repeated PATCH returns no event. */
 export function update(command: Update, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { endpoint_id, merchant_id, changes, cause = 'merchant', at } = command;
   const { url, description, event_types, status } = findEndpoint(state, endpoint_id);
@@ -254,7 +254,7 @@ export function disableAutomatically(
   return isOutdated ? [] : disable({ ...command, cause: reason.cause }, state);
 }
 
-/** Returns no event for a repeat, or throws IdempotencyKeyExpired if it comes too late. */
+/** Replaces the secret. A repeat returns no event, or throws IdempotencyKeyExpired if it is too late. */
 export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { secrets, former_secrets } = findEndpoint(state, command.endpoint_id);
   const done = secrets.find(({ rotation_id }) => rotation_id === command.rotation_id);

@@ -78,7 +78,7 @@ async function runs(id: string): Promise<number> {
 }
 
 describe('a recovery', () => {
-  it('resends the deliveries that were dropped or exhausted since its time, and no others', async () => {
+  it('resends the dropped and exhausted deliveries created since its time, and no others', async () => {
     await fill('dropped', 5);
     await fill('exhausted', 7);
     await fill('exhausted', 3, { isTest: true });
@@ -93,7 +93,7 @@ describe('a recovery', () => {
     expect(woken).toEqual([endpoint]);
   });
 
-  it('continues where a killed process stopped and recovers each delivery once, even if it fails again', async () => {
+  it('continues after a killed process and resends each delivery once, even if resends fail', async () => {
     const all = 2 * RECOVERY_CHUNK + 500;
     await fill('exhausted', all);
     const id = await request();
@@ -142,7 +142,7 @@ describe('a recovery', () => {
     expect(await pending()).toBe(50);
   });
 
-  it('waits while as many deliveries are due as one chunk creates', async () => {
+  it('waits while a whole chunk of deliveries is due', async () => {
     await fill('pending', RECOVERY_CHUNK);
     await fill('dropped', 1);
     const id = await request();
@@ -153,7 +153,7 @@ describe('a recovery', () => {
     expect(await recovery(id)).toEqual({ recovered: 1, open: false });
   });
 
-  it('is performed even if many others wait for slow receivers or one merchant requests many', async () => {
+  it('is performed even if another merchant has requested a hundred recoveries before', async () => {
     await fill('dropped', 1);
     const id = await request();
     for (let n = 0; n < 100; n += 1) {

@@ -52,7 +52,7 @@ describe('a resend', () => {
 
   it('starts another round of a delivery', () => given().when(asking(enabled)).then(requested));
 
-  it('is requested once, however often the request is repeated, also when the endpoint has changed', () => {
+  it('is requested once, even if the request is repeated after the endpoint has changed', () => {
     for (const endpoints of [enabled, disabled, none])
       given(requested)
         .when(asking(endpoints, { requested_at: 'later' }))
@@ -82,11 +82,11 @@ describe('a recovery', () => {
     (state: typeof webhookRecovery.initial) =>
       webhookRecovery.request({ ...command, ...changes }, endpoints, state);
 
-  it('reaches back to a time that is not in the future', () => {
+  it('is accepted for a time that is not in the future', () => {
     given().when(asking(enabled)).then(requested);
   });
 
-  it('is requested once, however often the request is repeated, also when the endpoint has changed', () => {
+  it('is requested once, even if the request is repeated after the endpoint has changed', () => {
     for (const endpoints of [enabled, disabled, none])
       given(requested)
         .when(asking(endpoints, { requested_at: 'later' }))

@@ -27,7 +27,7 @@ export type WebhookResendRequested = DomainEvent<
   }
 >;
 
-/** A resend was requested of all exhausted and dropped deliveries created at `since` or later. */
+/** A resend of all exhausted and dropped deliveries created at `since` or later was requested. */
 export type WebhookRecoveryRequested = DomainEvent<
   'webhook_endpoint.recovery_requested.v1',
   EndpointRef & { readonly recovery_id: string; readonly since: string; readonly requested_at: string }

@@ -29,7 +29,7 @@ const url = process.env['EVENTSTOREDB_URL'];
     await store.commit({ appends: [{ stream, events, expected: 'no_stream' }] });
   }
 
-  it('a read that ends early leaves no open call behind', async () => {
+  it('leaves no open call after a read that ends early', async () => {
     await write(freshStream(), 40);
     for (let round = 0; round < 30; round += 1) {
       await store.head();
@@ -42,7 +42,7 @@ const url = process.env['EVENTSTOREDB_URL'];
     await eventually(() => openCalls() <= 1);
   });
 
-  it('events of the server itself are read once', async () => {
+  it('scans the events of the server itself only once', async () => {
     await write(freshStream(), 1);
     const noise = Array.from({ length: 500 }, () => jsonEvent({ type: '$noise', data: {} }));
     for (let chunk = 0; chunk < 5; chunk += 1) await client.appendToStream(`$noise-${newId()}`, noise);
@@ -58,7 +58,7 @@ const url = process.env['EVENTSTOREDB_URL'];
     expect(scans).toHaveLength(2);
   });
 
-  it('the cause of an event is stored for the server and hidden from readers', async () => {
+  it('stores the cause of an event in the metadata of the server, which readers do not receive', async () => {
     const stream = freshStream();
     const event = {
       ...someEvent(),
@@ -71,7 +71,7 @@ const url = process.env['EVENTSTOREDB_URL'];
     expect((await store.readStream(stream))[0]?.metadata).toEqual(event.metadata);
   });
 
-  it('a follower receives events that arrived together as one batch', async () => {
+  it('passes 300 events that were written together to a follower in fewer than 30 batches', async () => {
     const start = await store.head();
     const stream = freshStream();
     await write(stream, 300);

@@ -15,7 +15,7 @@ describe('the connection to EventStoreDB', () => {
       'esdb://a?nodepreference=follower&connectionName=x',
       'esdb://a?nodepreference=follower&connectionName=x&gossipTimeout=1',
     ],
-  ])('adds the missing options to %s', (given, connected) => {
+  ])('adds the missing options to the address %s', (given, connected) => {
     expect(withDefaults(given)).toBe(connected);
   });
 
@@ -23,7 +23,7 @@ describe('the connection to EventStoreDB', () => {
     'esdb://a:2113,b:2113,c:2113?tls=false',
     'esdb://ops:p%40ss@a,b,c',
     'esdb+discover://cluster.example',
-  ])('accepts %s', (given) => {
+  ])('accepts the address %s', (given) => {
     expect(url('esdb', 'esdb+discover')(given)).toBe(given);
     expect(new Connection(given).client.connectionName).toBe('disburse');
   });

@@ -6,7 +6,7 @@ const DEFAULTS = {
   connectionName: 'disburse',
   /** A follower may lag, so that a process could miss its own write. */
   nodePreference: 'leader',
-  /** The timeout in seconds, shorter than an attempt, so that a stopped node cannot consume one. */
+  /** The timeout in seconds, shorter than an attempt, so that a stopped node cannot use up the attempt. */
   gossipTimeout: '1',
 } as const;
 
@@ -35,7 +35,7 @@ export class Connection {
   }
 
   /**
-   * Replaces the client by one that finds the leader again: calls to a stopped server wait without a timeout.
+   * Replaces the client by a new one that finds the leader, because calls to a stopped server never end.
    * Does nothing if the call that began at `since` (`performance.now()`) used an earlier client.
    */
   reconnect(since: number): void {
@@ -70,7 +70,7 @@ function openClient(url: string): EventStoreDBClient {
   return client;
 }
 
-/** Closes the client once calls have timed out. A disposed read would end as if it were complete. */
+/** Closes the channel now, and the client once calls have timed out. A disposed read would seem complete. */
 async function closeClient(client: EventStoreDBClient): Promise<void> {
   setTimeout(() => void client.dispose(), QUERY_TIMEOUT_MS).unref();
   (await (client as unknown as Internals).getChannel()).close();
@@ -94,7 +94,7 @@ function ignoringForgottenAppends(stream: Stream): Stream {
   return stream;
 }
 
-/** Adds missing options, whose names ignore case. The URL class rejects `esdb://a:2113,b:2113`. */
+/** Adds missing options; their names ignore case. Does not use URL, which rejects `esdb://a:2113,b:2113`. */
 export function withDefaults(url: string): string {
   const [address = '', query = ''] = url.split('?', 2);
   const names = new Set(query.split('&').map((each) => each.split('=')[0]!.toLowerCase()));

@@ -41,7 +41,7 @@ describe.each([
       expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(EventStoreUnavailable) });
   });
 
-  it('lets the feed of subscriptions wait until it is stopped', async () => {
+  it('returns no events to the feed of subscriptions, which waits until it is stopped', async () => {
     const feed = new EventFeed(store);
     feed.start();
     await new Promise((resolve) => setTimeout(resolve, 300));

@@ -91,7 +91,7 @@ function append(store: EventStoreDbEventStore): Promise<unknown> {
 }
 
 describe('two connections that append to EventStoreDB in one process', () => {
-  it('both send their append again after one connection ends, and a late response is ignored', async () => {
+  it('both send their append again after one connection ends, and ignore a late response', async () => {
     const url = `esdb://127.0.0.1:${node.port}?tls=false`;
     stores = [0, 1].map(() => openEventStoreDb(url));
     const { appends } = node;

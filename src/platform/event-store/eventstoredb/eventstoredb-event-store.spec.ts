@@ -26,7 +26,7 @@ async function commit(responses: readonly (Error | 'done')[], heads: readonly nu
 }
 
 describe('the revision check of a stream in EventStoreDB', () => {
-  it('is an append of no events, which succeeds at the expected revision', async () => {
+  it('is an append without events, which succeeds at the expected revision', async () => {
     const { result, sent } = await commit(['done']);
     expect(result).toEqual({ outcome: 'committed', position: null, revisions: [1] });
     expect(sent).toEqual([
@@ -34,7 +34,7 @@ describe('the revision check of a stream in EventStoreDB', () => {
     ]);
   });
 
-  it('fails at another revision', async () => {
+  it('is a conflict at another revision', async () => {
     expect((await commit([WRONG()], [2])).result).toEqual({ outcome: 'conflict', stream: 's-1', actual: 2 });
   });
 

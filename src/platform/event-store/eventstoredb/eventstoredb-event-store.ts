@@ -36,7 +36,7 @@ const PAGE = 1000;
 /** The number of server events that an empty read may scan. Above it, later reads skip them. */
 const MAX_RESCANNED = 100;
 const NEWEST = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-/** The newest events, in which a repeated append finds its own. A repeat follows soon. */
+/** The options of a read of the newest events, among which a repeated append finds its own. */
 const LATEST = { ...NEWEST, maxCount: 100 } as const;
 const FROM_END = { direction: BACKWARDS, fromPosition: END } as const;
 const CLOSE_TIMEOUT_MS = 1000;
@@ -56,7 +56,7 @@ export class EventStoreDbEventStore implements EventStore {
   readonly committed = new ChangeNotifier();
   private readonly tail = new Tail();
   private known: Promise<Positions> | null = null;
-  /** The shift of `Positions`, read at boot so that its read cannot fail an append. */
+  /** The `shift` of the positions, read at boot so that an append does not depend on this read. */
   private shift = 0n;
 
   constructor(
@@ -283,7 +283,7 @@ function readPosition(each: AllStreamResolvedEvent): Position | undefined {
   return (each.link ?? each.event)?.position;
 }
 
-/** The outcome of a repeated append: done if all its events are stored, a conflict if some are. */
+/** The outcome of a repeated append: done if all events are stored, a conflict if some. Null if none. */
 function toOutcome(stored: readonly RecordedEvent[], events: StreamAppend['events']): Outcome | null {
   const known = stored.filter(({ id }) => events.some((each) => each.id === id));
   const last = known.at(-1);

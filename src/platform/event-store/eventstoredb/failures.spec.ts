@@ -7,13 +7,13 @@ function said(message: string): ConstructorParameters<typeof UnknownError>[0] {
   return Object.assign(new Error(message), { code: 2, details: message }) as never;
 }
 
-describe('failures of the EventStoreDB event store', () => {
+describe('a call to EventStoreDB', () => {
   it.each([
     ['a server that is not ready yet', new UnknownError(said('2 UNKNOWN: Server Is Not Ready'))],
     ['a server that stops', new UnknownError(said('13 INTERNAL: Received RST_STREAM with code 2'))],
     ['a channel that another call left', new Error('Channel has been shut down')],
     ['a call that the server ended', new CancelledError(said('1 CANCELLED: Call cancelled'))],
-  ])('retries after %s and is unavailable after the time limit', async (_name, error) => {
+  ])('is repeated after %s, and fails as unavailable after the time limit', async (_name, error) => {
     let attempts = 0;
     const twice = retryWhileUnavailable(async () => {
       attempts += 1;
@@ -29,7 +29,7 @@ describe('failures of the EventStoreDB event store', () => {
   it.each([
     ['denied access', new AccessDeniedError(said('16 UNAUTHENTICATED')), /EVENT_STORE_URL needs a user/],
     ['a tombstone', StreamDeletedError.fromStreamName('user-1'), /user-1 is deleted for good/],
-  ])('does not retry after %s, and its message names the remedy', async (_name, error, sentence) => {
+  ])('is not repeated after %s, and the error names the remedy', async (_name, error, sentence) => {
     let attempts = 0;
     const refused = retryWhileUnavailable(() => {
       attempts += 1;

@@ -74,7 +74,7 @@ export class NoResponseInTime extends Error {
 }
 
 /**
- * Tries again while the server is unavailable. `work` gets the time limit of its attempt in ms; `timeoutMs`
+ * Repeats `work` while the server is unavailable. It gets the time limit of its attempt in ms; `timeoutMs`
  * limits all attempts. `onTimeout` gets the start (`performance.now()`) of an attempt without a response.
  */
 export async function retryWhileUnavailable<T>(
@@ -104,7 +104,7 @@ export async function retryWhileUnavailable<T>(
   }
 }
 
-/** Rejects after `ms`, because the client waits for a stopped server without a bound. */
+/** Returns the result of `work`. Rejects after `ms`, because the client waits for a stopped server. */
 export function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return withTimeout(ms, work, () => {
     throw new NoResponseInTime();

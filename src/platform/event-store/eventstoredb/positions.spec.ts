@@ -12,14 +12,14 @@ function marked(...marks: readonly (readonly [position: string, commit: bigint])
 const at = (commit: bigint): object => ({ commit, prepare: commit });
 
 describe('the positions of a log with copied events', () => {
-  it('are those of the server if nothing was copied', () => {
+  it('are the positions of the server if no event was copied', () => {
     const positions = marked();
     expect(positions.shift).toBe(0n);
     expect(positions.startAfter(null)).toBe(START);
     expect(positions.startAfter('4711')).toEqual(at(4711n));
   });
 
-  it('map to the last copied position at or before them', () => {
+  it('start a read at the last mark at or before the requested position', () => {
     const positions = marked(['500', 90_000n], ['1000', 180_000n]);
     expect(positions.startAfter('3')).toBe(START);
     expect(positions.startAfter('500')).toEqual(at(90_000n));
@@ -27,13 +27,13 @@ describe('the positions of a log with copied events', () => {
     expect(positions.startAfter('1000')).toEqual(at(180_000n));
   });
 
-  it('are those of the server for later events if those are higher', () => {
+  it('are the server positions after the copy, if these are higher than the copied positions', () => {
     const positions = marked(['1000', 180_000n]);
     expect(positions.shift).toBe(0n);
     expect(positions.startAfter('180500')).toEqual(at(180_500n));
   });
 
-  it('are raised for later events if the copied positions are higher than those of the server', () => {
+  it('are shifted server positions after the copy, if the copied positions are higher', () => {
     const positions = marked(['5000000', 180_000n]);
     expect(positions.shift).toBe(4_820_000n);
     expect(positions.startAfter('5000000')).toEqual(at(180_000n));

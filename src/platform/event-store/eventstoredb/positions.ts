@@ -13,7 +13,7 @@ interface Mark {
  */
 export class Positions {
   private readonly marks: readonly Mark[];
-  /** The offset of later events, whose positions must follow those of copied events. */
+  /** The offset of later events, so that their positions are higher than those of the copied events. */
   readonly shift: bigint;
 
   constructor(stored: readonly ResolvedEvent[]) {

@@ -62,7 +62,7 @@ export class Tail {
     return this.quietUpTo !== null && scanned.commit <= this.quietUpTo.commit;
   }
 
-  /** Returns the start of a read after `after`, or null to skip nothing. `shift` is that of `Positions`. */
+  /** Returns the start of a read after `after`; null if nothing can be skipped. See Positions for `shift`. */
   startAfter(after: string | null, shift: bigint): Position | null {
     const { quietUpTo } = this;
     if (quietUpTo === null || comparePositions(after, this.position) < 0) return null;

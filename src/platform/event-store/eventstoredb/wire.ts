@@ -10,7 +10,7 @@ import type { EventMetadata, JsonObject, NewEvent, RecordedEvent } from '../port
 /** The metadata names by which the server's own projections trace the cause of an event. */
 const CORRELATION = '$correlationId';
 const CAUSATION = '$causationId';
-/** The position and the time of a copied event in its former store. */
+/** The metadata name for the position and the time of a copied event in its former store. */
 const ORIGIN = '$origin';
 const NOT_OURS: ReadonlySet<string> = new Set([CORRELATION, CAUSATION, ORIGIN]);
 
@@ -39,7 +39,7 @@ export function toCopy({ id, type, data, metadata, position, recordedAt }: Recor
   return { id, type, data, metadata: { ...metadata, [ORIGIN]: origin } as EventMetadata };
 }
 
-/** The commit and the prepare position of an event are equal, because the service writes no transactions. */
+/** Converts a position. Commit and prepare are equal, because the service writes no transactions. */
 export function toReadPosition(position: string): Position {
   const commit = BigInt(position);
   return { commit, prepare: commit };
@@ -53,7 +53,7 @@ export const IDENTITY_TYPE = 'log.identified.v1';
 export const COPIED_STREAM = 'log-copied';
 export const COPIED_TYPE = 'log.copied.v1';
 
-/** Returns null for links, server events and events without JSON. `shift` is that of `Positions`. */
+/** Converts an event; null for links, server events and events without JSON. See Positions for `shift`. */
 export function toRecordedEvent(
   { event }: ResolvedEvent | AllStreamResolvedEvent,
   shift: bigint,

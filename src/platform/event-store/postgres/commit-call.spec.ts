@@ -49,7 +49,7 @@ describe('group commit', () => {
   describe('in PostgreSQL', () => {
     const database = onTestDatabase();
 
-    it('gives every unit of a shared call the result that it would have had alone', async () => {
+    it('returns for every unit of a shared call the same result as for a separate commit', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(unit, { minLength: 1, maxLength: 25 }), async (units) => {
           const round = newId();
@@ -88,7 +88,7 @@ describe('group commit', () => {
     });
   });
 
-  it('separates units that conflict and splits groups that are too large', () => {
+  it('puts units that conflict into separate groups, and splits a group that is too large', () => {
     fc.assert(
       fc.property(fc.array(unit, { minLength: 1, maxLength: 30 }), (units) => {
         const joins = groupOfUnits(2000);

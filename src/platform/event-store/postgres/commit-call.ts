@@ -37,8 +37,8 @@ export function encodeUnit(commit: Commit): EncodedUnit {
 }
 
 /**
- * Returns a filter for the units of one call: none writes a stream or response key that another writes or
- * checks. The later of two such units waits for the next call, which sees the earlier writes.
+ * Returns a filter for the units of one call. It rejects a unit that shares a written stream or a response
+ * key with an accepted unit. The rejected unit waits for the next call, which sees the earlier writes.
  */
 export function groupOfUnits(maxBytes = GROUP_BYTES): (unit: EncodedUnit) => boolean {
   const written = new Set<string>();

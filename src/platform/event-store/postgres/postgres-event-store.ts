@@ -128,7 +128,7 @@ export class PostgresEventStore implements EventStore {
     });
   }
 
-  /** Sends a group of units. If the content is invalid, sends each one alone, so that only one fails. */
+  /** Sends a group of units. If a unit is invalid, sends each alone, so that only the invalid one fails. */
   private async call(units: readonly EncodedUnit[]): Promise<readonly PromiseSettledResult<CommitResult>[]> {
     const started = performance.now();
     try {

@@ -47,7 +47,7 @@ class AdminGuard extends ScopesGuard {
 /** A controller at `/admin/v1/<path>`. Its routes need `scopes` in `@ApiRoute`, and a GET needs `@Reads`. */
 export const AdminController = (path = ''): ClassDecorator => ScopedController(ADMIN_API, path, AdminGuard);
 
-/** The AdminCaller, or the PortalCaller on a route that the portal shares. */
+/** Injects the caller: an AdminCaller, or a PortalCaller for a request from the portal. */
 export const Caller = fromRequest(({ edge }) => edge.visitor);
 
 const ETAG = /^"([0-9]{1,15})"$/;
@@ -85,7 +85,7 @@ export const WriteBy = fromRequest((request): AdminWrite => ({
   idempotency: getTicket(request),
 }));
 
-/** The SubjectWrite to the resource with the id in the path. `what` is its name in errors. */
+/** Injects the SubjectWrite to the resource whose id is in the path. `what` names the resource in errors. */
 export const WriteTo = createParamDecorator(
   (what: string, context: ExecutionContext): SubjectWrite => {
     const request = getRequest(context);

@@ -7,7 +7,7 @@ import { Callers, ScopedController, ScopesGuard, type ScopedApi, type ScopedCall
 export interface PortalCaller extends ScopedCaller {
   readonly merchantId: string;
   readonly actor: { readonly id: string; readonly name: string } | null;
-  /** ISO 8601. */
+  /** The end of the session in ISO 8601. */
   readonly expiresAt: string;
   readonly returnUrl: string | null;
 }
@@ -26,15 +26,15 @@ class PortalGuard extends ScopesGuard {
   }
 }
 
-/** A controller of the portal's own data at `/api/v1/<path>`. Each of its routes needs PortalScopes. */
+/** Declares a controller of portal data at `/api/v1/<path>`. Each route needs PortalScopes. */
 export const PortalController = (path = ''): ClassDecorator =>
   ScopedController(PORTAL_API, path, PortalGuard);
 
-/** Declares the scopes that a session needs, such as `deliveries:read`. */
+/** Declares the scopes that a portal session needs for the route, such as `deliveries:read`. */
 export const PortalScopes = (...scopes: readonly string[]): MethodDecorator =>
   SetMetadata(PORTAL_SCOPES_KEY, scopes);
 
-/** Serves the route in the portal too. Admin reads there are confined to the merchant of the session. */
+/** Serves the route also in the portal, where an admin read returns only data of the session's merchant. */
 export const PortalRoute = (path: string, scope: string): MethodDecorator =>
   applyDecorators(
     PortalScopes(scope),

@@ -23,8 +23,8 @@ class Routes {
   write() {}
 }
 
-describe('the guard of routes that need scopes', () => {
-  it('stops the boot if a route declares no scopes', () => {
+describe('the check of routes at boot', () => {
+  it('refuses an admin route that declares no scopes', () => {
     class Undeclared {
       @Get()
       @ApiRoute(words)
@@ -34,7 +34,7 @@ describe('the guard of routes that need scopes', () => {
     expect(() => AdminController('things')(Routes)).not.toThrow();
   });
 
-  it('stops the boot if a read of the admin API declares no lookup', () => {
+  it('refuses a GET of the admin API without @Reads, which a portal route does not need', () => {
     class Undeclared {
       @Get()
       @ApiRoute({ ...words, scopes: [] })
@@ -50,7 +50,7 @@ describe('the guard of routes that need scopes', () => {
     expect(() => PortalController('things')(Undeclared)).toThrow('Undeclared.read declares no scopes');
   });
 
-  it('stops the boot if the portal shares an operator route that is not a read of one merchant', () => {
+  it('refuses an admin route in the portal if it is a write, or a read without a lookup', () => {
     class Unconfined {
       @Get()
       @PortalRoute('things', 'payouts:read')
@@ -68,7 +68,7 @@ describe('the guard of routes that need scopes', () => {
     expect(() => AdminController('things')(Written)).toThrow('Written.write is a shared route');
   });
 
-  it('stops the boot if a route of the API has no guard, even if the portal shares it', () => {
+  it('refuses a route that is neither public nor under a guarded API, even if the portal shares it', () => {
     class Api extends ApiGuard {
       identify = () => Promise.reject(new Error());
     }
@@ -89,7 +89,7 @@ describe('the guard of routes that need scopes', () => {
   });
 });
 
-describe('the reason in the body of an admin write', () => {
+describe('the body of an admin write', () => {
   const read = async (body: unknown): Promise<unknown> =>
     new BodyPipe(false).transform(body, { type: 'body', metatype: WriteBody });
 
@@ -103,7 +103,7 @@ describe('the reason in the body of an admin write', () => {
       { reason: 'abc', ticket: null },
     ],
     [{ reason: '💶'.repeat(500) }, { reason: '💶'.repeat(500) }],
-  ])('is accepted as %j', async (body, expected) => {
+  ])('%j is accepted, and its reason is trimmed', async (body, expected) => {
     expect(await read(body)).toEqual(expected);
   });
 
@@ -116,7 +116,7 @@ describe('the reason in the body of an admin write', () => {
       { reason: 7, ticket: '' },
       { reason: ['must be a string'], ticket: ['must have 1 to 255 characters'] },
     ],
-  ])('is refused as %j', async (body, fields) => {
+  ])('%j is refused with an error for each invalid field', async (body, fields) => {
     await expect(read(body)).rejects.toMatchObject({ code: 'validation_failed', fields });
   });
 });

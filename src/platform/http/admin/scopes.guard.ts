@@ -28,7 +28,7 @@ export abstract class Callers<Caller extends ScopedCaller = ScopedCaller> {
   abstract admit(request: FastifyRequest, reply: FastifyReply): Promise<Caller>;
 }
 
-/** Admits callers with all scopes of the route. Other guards check the requests to other listeners. */
+/** Admits a caller who has all scopes of the route. Other guards check requests to other listeners. */
 export abstract class ScopesGuard implements CanActivate {
   constructor(
     private readonly api: ScopedApi,

@@ -18,10 +18,10 @@ function toPolicy(own: string, media: string, framedBy: Framers): string {
   return `default-src 'none'; ${loads}; base-uri 'none'; form-action 'none'${frames}`;
 }
 
-/** The paths of APIs on listeners of pages, whose errors are problem details in a browser too. */
+/** API paths on the ports of pages. Their errors are problem details, never an HTML page. */
 const DATA = /^\/(admin|api)\/v1(\/|\?|$)/;
 
-/** Checks for the request of a document. A HEAD counts as one, because link checkers send no Accept. */
+/** Checks that a request expects an HTML document. A HEAD does, because link checkers send no Accept. */
 export function acceptsHtml({ method, headers, url }: FastifyRequest): boolean {
   const isDocument = method === 'HEAD' || (method === 'GET' && (headers.accept ?? '').includes('text/html'));
   return isDocument && !DATA.test(url);
@@ -53,7 +53,7 @@ ${body}
 `);
 }
 
-/** The content of a document that opens a page. */
+/** The variable content of the HTML document of a page. */
 interface Opened {
   readonly locale: Locale;
   readonly framedBy: Framers;
@@ -82,7 +82,7 @@ export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void 
   sendHtml(reply, page, policy, { title, head, body: main, lang: locale });
 }
 
-/** Sends the document of a single-page application to a request that accepts HTML. */
+/** Sends the document of a single-page application. A request that does not accept HTML gets 404. */
 export function sendApplication(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -18,7 +18,7 @@ describe('the language of a page', () => {
     ['; , ;;q=1, -de, d e, es;q=0.2', 'es'],
     ['constructor, __proto__', 'en'],
     [`${'fr,'.repeat(100_000)}de`, 'en'],
-  ])('for %.60j is %s', (header, locale) => {
+  ])('for the Accept-Language %.60j is %s', (header, locale) => {
     expect(readLocale({ headers: { 'accept-language': header } })).toBe(locale);
   });
 });

@@ -11,7 +11,7 @@ import { fromRequest, toCause } from '../request-state.js';
 
 export const OnPage = DiscoveryService.createDecorator<Page>();
 
-/** A controller whose routes only the listener of the page serves. */
+/** Declares a controller whose routes are served only by the listener of the page. */
 export function PageController(page: Page, path = ''): ClassDecorator {
   return (target) => {
     // Nest passes constraints of methods to Fastify, but not those of classes.
@@ -41,7 +41,7 @@ export const SharedWith =
   (target, key, method) =>
     RouteConfig({ ...readConfigOf(method.value as object), sharedWith: { page, url } })(target, key, method);
 
-/** A call by the script of a page. */
+/** Declares a POST for the script of a page, with status 200 for a success. */
 export const PageCall = (path: string): MethodDecorator => applyDecorators(Post(path), HttpCode(200));
 
 /** The visitor that the guard of the page identified, with the address, locale and cause of the request. */

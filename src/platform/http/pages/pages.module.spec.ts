@@ -115,7 +115,7 @@ const json = (body: unknown): RequestInit => ({
 });
 
 describe('the page listeners', () => {
-  it('serve only their own pages with files and health checks', async () => {
+  it('serve only the routes and the files of their page, and health checks', async () => {
     const { adapter, shop, desk, at } = await started();
     const statuses = async (port: number) =>
       Promise.all(
@@ -133,10 +133,10 @@ describe('the page listeners', () => {
     expect([malformed.status, malformed.headers.get('x-content-type-options')]).toEqual([400, 'nosniff']);
   });
 
-  it('do not open while a route of the API has no guard', () =>
+  it('do not open if a route of the API has no guard', () =>
     expect(started(ForgottenController)).rejects.toThrow('ForgottenController.read has no guard'));
 
-  it('accept JSON objects, or bytes below a limit, and read them after the guards', async () => {
+  it('accept a JSON object, or bytes below a limit, and read the body only after the guards', async () => {
     const { shop, at } = await started();
     const order = await at(shop, '/shop/orders', json({ a: 1 }));
     expect([order.status, await order.json()]).toEqual([200, { body: { a: 1 } }]);

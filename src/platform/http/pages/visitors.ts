@@ -39,12 +39,12 @@ export function readBearer({ headers }: FastifyRequest): string {
   return (headers.authorization ?? '').replace(/^Bearer /, '');
 }
 
-/** The limit of polls as a multiple of that of calls, because several people at one address share a link. */
+/** The limit of polls, as a multiple of the limit of calls: several people at one address share a link. */
 const POLLING_PAGES = 5;
 
 /**
  * The rate limits of visitors (ADR 108). Ids of visitors and owners (merchants, keys) are public, so each
- * address has limits per visitor and owner. Above the limit per owner, addresses share one limit.
+ * address has limits per visitor and owner. Calls above the limit per owner share one limit of all addresses.
  */
 @Injectable()
 export class VisitorLimits {

@@ -4,6 +4,7 @@ import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { EventStore } from '../../../platform/event-store/port.js';
 import type { CompleteDeactivation } from '../../users/users.contract.js';
+import { DeactivationsProcessor } from './deactivations.processor.js';
 import { Deactivations } from './deactivations.store.js';
 
 const db = onTestDatabase();
@@ -27,6 +28,6 @@ it('users whose deactivation cannot be completed do not delay others, even if th
       return Promise.reject(failure);
     },
   } as unknown as CommandBus;
-  await new Deactivations(db.database, bus, {} as EventStore).completeAll();
+  await new DeactivationsProcessor(new Deactivations(db.database), bus, {} as EventStore).completeAll();
   expect(tried).toEqual(users);
 });
