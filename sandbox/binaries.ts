@@ -25,7 +25,7 @@ export function anvilBinary(): string {
   return join(root, 'bin', 'anvil');
 }
 
-/** Resolves the platform packages from the folder of `parent`, because they are its optional dependencies. */
+/** Finds a platform package from here or from `parent`, whose optional dependency the package is. */
 function packageRoot(parent: string, name: string, instead: string): string {
   for (const from of [require, createRequire(packageJson(parent))]) {
     for (const folder of from.resolve.paths(name) ?? []) {

@@ -25,7 +25,7 @@ export type ChainOrigin = 'created' | 'restored' | 'adopted';
 export interface RunningChain extends Server {
   readonly rpcUrl: string;
   readonly origin: ChainOrigin;
-  /** Writes the state to disk if there are new blocks. Returns true if it did. */
+  /** Saves the state to disk if there are new blocks. Returns true if it saved the state. */
   save(): Promise<boolean>;
 }
 

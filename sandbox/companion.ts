@@ -10,7 +10,7 @@ import { createMerchant, issueCredential, issueExchangeKey } from './issuing.js'
 import { prepareSandbox } from './prepare.js';
 import { SandboxModule } from './sandbox.module.js';
 
-/** Returns the sandbox as the companion of the service; null in production. */
+/** Prepares the sandbox, which runs together with the service. Returns null in production. */
 export async function sandboxFor(given: Config): Promise<Companion | null> {
   if (given.mode !== 'sandbox') return null;
   const { config, stop, ready } = await prepareSandbox(given);

@@ -14,8 +14,8 @@ interface Holder {
 const TIMEOUT_MS = 5000;
 
 /**
- * Locks the folder for this process and returns the release. Without the lock, a second service would stop
- * the database of the first. The lock of a killed process is ignored.
+ * Locks the folder for this process and returns the function that unlocks it. Without the lock, a second
+ * service would stop the database of the first. The lock of a killed process is ignored.
  */
 export async function lockDataDir(dataDir: string, timeoutMs = TIMEOUT_MS): Promise<() => void> {
   const file = join(dataDir, 'service.pid');

@@ -13,11 +13,11 @@ export interface PostgresOptions {
   /** The folder with `bin`, `lib` and `share`. */
   readonly home: string;
   readonly password: string;
-  /** The port of the previous run. Another one is chosen if it is in use. */
+  /** The port of the previous run. Another port is chosen if this port is in use. */
   readonly port?: number | null;
   /** True to write with fsync; false only in tests. */
   readonly durable: boolean;
-  /** Settings of the server in addition to the defaults, as for an archive of its write-ahead log. */
+  /** The additional settings of the server, for example to archive its write-ahead log. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly user: ServerUser | null;
 }

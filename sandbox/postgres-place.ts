@@ -15,7 +15,7 @@ import { writePrivately } from './files.js';
 import { stopAbandonedPostgres } from './postgres.js';
 import { canReach, type ServerUser } from './server-user.js';
 
-/** The folder for data that survive a reboot and that every user may enter. */
+/** The folder whose files survive a reboot and that every user may enter. */
 const COMMON_GROUND = '/var/tmp';
 const PREFIX = 'disburse-postgres-';
 
@@ -81,7 +81,7 @@ function openToAll(folder: string): void {
   }
 }
 
-/** Stops and deletes the servers whose DATA_DIR was deleted. */
+/** Stops the PostgreSQL servers whose DATA_DIR was deleted, and deletes their folders. */
 async function sweepAbandoned(): Promise<void> {
   for (const name of readdirSync(COMMON_GROUND)) {
     const dir = join(COMMON_GROUND, name);

@@ -12,7 +12,7 @@ import {
 import { SandboxError } from './sandbox-error.js';
 import type { Server } from './supervisor.js';
 
-/** The settings for little memory and safety after a kill. `io_method=sync` saves three idle processes. */
+/** The settings for little memory and safety after a kill. `io_method=sync` avoids three idle processes. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -174,7 +174,7 @@ async function responds(options: PostgresOptions, port: number): Promise<boolean
   }
 }
 
-/** Creates the database unless it is there. */
+/** Creates the database unless it exists. */
 export async function ensureDatabase(server: RunningPostgres, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: server.url('postgres') });
   await client.connect();

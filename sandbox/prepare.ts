@@ -42,8 +42,8 @@ export interface Sandbox {
 }
 
 /**
- * Prepares what no URL provides: PostgreSQL and a dev chain with a test USDC. Both are stored in DATA_DIR and
- * adopted after a kill. Throws {@link SandboxError} with a sentence.
+ * Starts the servers that no URL configures: PostgreSQL, and a dev chain with a test USDC. Both are stored in
+ * DATA_DIR and adopted after a kill. Throws {@link SandboxError} with a message for the user.
  */
 export async function prepareSandbox(given: Config): Promise<Sandbox> {
   if (given.mode !== 'sandbox') throw new SandboxError('The sandbox parts do not run with MODE=production.');
@@ -104,7 +104,7 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
   }
 }
 
-/** Creates DATA_DIR, which other users may enter but not list: PostgreSQL may run as another user. */
+/** Creates DATA_DIR. Other users may enter but not list it, because PostgreSQL may run as another user. */
 function makeDataDir(given: string): string {
   const dataDir = resolve(given);
   if (existsSync(dataDir)) return dataDir;

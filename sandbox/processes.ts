@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Daemon {
   readonly pid: number;
-  /** Returns a description of the end; null while the process runs. */
+  /** Returns a description of the exit, such as `exit code 1`; null while the process runs. */
   exited(): string | null;
 }
 
@@ -68,7 +68,7 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** Checks that the process lives and works in `dir`, because another process may have the pid by now. */
+/** Checks that the process runs in the folder `dir`, because another process may have the pid by now. */
 export function runsIn(pid: number, dir: string): boolean {
   if (!isAlive(pid)) return false;
   try {
@@ -79,7 +79,7 @@ export function runsIn(pid: number, dir: string): boolean {
   }
 }
 
-/** Sends the signals in order, each with its time in ms, until the process ends. */
+/** Sends the signals in order until the process ends, and waits up to the time in ms after each. */
 export async function stopProcess(
   pid: number,
   steps: readonly (readonly [NodeJS.Signals, number])[],
@@ -95,7 +95,7 @@ export async function stopProcess(
   }
 }
 
-/** Checks the condition every 25 ms. Returns false after the timeout. */
+/** Checks the condition every 25 ms. Returns true once it holds, false after the timeout. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   timeoutMs: number,
@@ -117,7 +117,7 @@ export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   });
 }
 
-/** Recently chosen ports. Their programs may not listen yet. */
+/** The recently chosen ports, on which programs possibly do not listen yet. */
 const assigned = new Set<number>();
 const MAX_ASSIGNED = 1000;
 

@@ -10,7 +10,7 @@ import { ValidBody } from '../src/platform/http/decorators.js';
 import { ApiRoute } from '../src/platform/openapi/route.js';
 import { Treasury } from './treasury.js';
 
-/** The maximum of one transfer in USDC, above the limit of payouts so that their refusal can be tested. */
+/** The maximum of one transfer in USDC. It exceeds the limit of payouts, so that tests can exceed it too. */
 const MAX_AMOUNT = 1_000_000n;
 
 const AMOUNT_RULE = `must be a decimal string, more than 0 and at most ${MAX_AMOUNT}, with up to 6 decimals`;

@@ -69,7 +69,7 @@ export class Treasury implements TestMoney, OnApplicationShutdown {
       } catch (error) {
         // Another process of the service sent from the same account meanwhile.
         const again = NONCE_TROUBLE.has((error as { code?: string }).code ?? '') && attempt < 20;
-        if (!again) throw new DomainError('unavailable', 'The chain did not take the transfer');
+        if (!again) throw new DomainError('unavailable', 'The chain did not accept the transfer');
       }
     }
   }

@@ -15,21 +15,21 @@ import { ReadinessModule } from './platform/boot/readiness.module.js';
 /** The root module of the service. Its contexts are listed in contexts/index.ts. */
 @Module({})
 export class AppModule {
-  static of(config: Config, modules: readonly Type[] = []): DynamicModule {
+  static forRoot(config: Config, modules: readonly Type[] = []): DynamicModule {
     return {
       module: AppModule,
       imports: [
         configModule(config, CONFIG_PARTS),
         CqrsModule.forRoot(),
         BackgroundModule,
-        DatabaseModule.of(MIGRATIONS),
+        DatabaseModule.forRoot(MIGRATIONS),
         SealingModule,
         EventStoreModule,
         ProjectionsModule,
         ReadinessModule,
         JobsModule,
         HttpModule,
-        ContextsModule.of(config, ALL_CONTEXTS),
+        ContextsModule.forRoot(config, ALL_CONTEXTS),
         ...modules,
       ],
     };

@@ -60,7 +60,7 @@ function createCliContext({ env, print, exit, complete = (given) => given }: Cli
       throw new ConfigError(`MASTER_KEY must be set. ${about(sealingConfig.settings.masterKey)}`);
     const adapter = new EdgeAdapter(given);
     const options = { logger: false, abortOnError: false } as const;
-    const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(given), adapter, options);
+    const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(given), adapter, options);
     return app.init();
   };
   return {

@@ -19,7 +19,7 @@ const PLATFORM: DocumentPart = {
 export async function serviceDocument(mode: Config['mode'], modules: readonly Type[]): Promise<object> {
   const config: Config = { ...readConfig({ MODE: 'sandbox' }), mode };
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.of(config, modules),
+    AppModule.forRoot(config, modules),
     new EdgeAdapter(config),
     { preview: true, logger: false, abortOnError: false },
   );

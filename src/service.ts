@@ -25,7 +25,7 @@ export interface Service {
 export async function startService(config: Config, modules: readonly Type[] = []): Promise<Service> {
   const stopTracing = await startTracing(config);
   const adapter = new EdgeAdapter(config);
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, modules), adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(config, modules), adapter, {
     bufferLogs: true,
     abortOnError: false,
     // The caller, `run` in main.ts, prints the error of a boot.

@@ -12,8 +12,8 @@ interface KnownTransfer {
 }
 
 /**
- * Polls an order as soon as a transfer to it appears, becomes final or disappears. The schedule of polls
- * finds transfers that this watch misses.
+ * Polls an order as soon as a transfer to its address appears, becomes final or disappears. Scheduled polls
+ * find transfers that this watch misses.
  */
 export class DepositWatch {
   private known: ReadonlyMap<string, KnownTransfer> = new Map();

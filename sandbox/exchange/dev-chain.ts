@@ -22,7 +22,7 @@ import {
 const MAX_BYTES = 33_554_432;
 const TIMEOUT_MS = 10_000;
 
-/** A transfer of the token, with addresses and hashes in lower case. */
+/** A transfer of test USDC, with addresses and hashes in lower case. */
 export interface TokenTransfer {
   /** The id, which includes the block. The same transfer in another block has another id. */
   readonly id: string;
@@ -42,7 +42,7 @@ interface RawLog {
   readonly logIndex: string;
 }
 
-/** Reads blocks and test USDC transfers of the dev chain. Throws ChainUnavailable, also on other chains. */
+/** Reads blocks and test USDC transfers of the dev chain. Throws ChainUnavailable for another chain too. */
 export class DevChain {
   private readonly node: JsonRpcNode;
   private readonly rules: NodeRules;

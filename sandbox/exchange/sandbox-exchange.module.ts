@@ -13,7 +13,7 @@ import { DevChain } from './dev-chain.js';
 import { SandboxOrders } from './sandbox-orders.js';
 import { SandboxProvider } from './sandbox-provider.js';
 
-/** The exchange provider of the sandbox, as {@link SANDBOX_PROVIDER}. Null unless on the dev chain. */
+/** The exchange provider of the sandbox, as {@link SANDBOX_PROVIDER}. It is null on other chains. */
 @Global()
 @Module({
   providers: [

@@ -15,7 +15,7 @@ export interface SandboxOrder {
   readonly listed: ListedDeposits;
   readonly is_settled: boolean;
   readonly settled_amount_to: string | null;
-  /** The MAC over the order and the amount. */
+  /** The MAC over the order id and the settled amount. */
   readonly settled_mac: string | null;
 }
 
@@ -48,7 +48,7 @@ export class SandboxOrders {
     return (await this.find(orderId))!.terms;
   }
 
-  /** Adds deposits. Returns all that were ever listed, each with the time that was stored first. */
+  /** Adds deposits. Returns all deposits that were ever listed, each with its first stored time. */
   async list(orderId: string, deposits: ListedDeposits): Promise<ListedDeposits> {
     const [row] = await this.database.query<{ listed: ListedDeposits }>(
       'update exchange.sandbox_orders set listed = $2::jsonb || listed where order_id = $1 returning listed',
@@ -81,7 +81,7 @@ export class SandboxOrders {
     );
   }
 
-  /** Polls the orders with these deposit addresses at once. */
+  /** Makes a poll due at once for the orders with these deposit addresses. */
   async wake(addresses: readonly string[]): Promise<void> {
     if (addresses.length === 0) return;
     await this.database.transaction(async (tx) => {

@@ -22,16 +22,16 @@ import type { ExchangeConfig } from '../../src/contexts/exchange/exchange.config
 const PAIR = { id: 'USDCSOL', rate: '0.005', amount: '100', minimum: '5', maximum: '5000' };
 const DECIMALS_FROM = 6;
 const DECIMALS_TO = 9;
-/** The purpose string of the MACs. */
+/** The purpose of the MACs over settlements. */
 const SETTLEMENT = 'sandbox settlement';
 /** The margin by which the terms outlive the order, because the order is stored after them. */
 const CREATION_MARGIN_MS = 60_000;
-/** A reorganisation may put a deposit below the block at which its order was created. */
+/** The number of earlier blocks that are searched too, because a reorganisation may move a deposit there. */
 const EARLIER_BLOCKS = 64;
 
 /**
  * Exchanges test USDC of the dev chain for SOL that is never paid out (ADR 146). Each order has an address,
- * whose deposits each poll reads from the chain. There is one rate, and the payout's hash is no transaction.
+ * whose deposits each poll reads from the chain. There is one rate; payout hashes belong to no transaction.
  */
 export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown {
   readonly name = 'sandbox';
@@ -183,7 +183,7 @@ function payoutHash(orderId: string): string {
   return base58Text(createHash('sha512').update(`sandbox payout ${orderId}`).digest());
 }
 
-/** Runs `call`. Throws ProviderUnavailable after a failure of database or chain: the outcome is unknown. */
+/** Runs `call`. Throws ProviderUnavailable (outcome unknown) after a failure of the database or the chain. */
 async function orUnavailable<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -13,7 +13,7 @@ export interface Aggregate<State, Event extends DomainEvent> {
   readonly category: string;
   readonly initial: State;
   evolve(state: State, event: Event): State;
-  /** The format of snapshots, for streams that callers can make long; at most one per category. */
+  /** The format of snapshots, for streams that callers can make long. A category has at most one format. */
   readonly snapshots?: SnapshotShape<State>;
 }
 
@@ -21,7 +21,7 @@ export interface Aggregate<State, Event extends DomainEvent> {
 export interface SnapshotShape<State> {
   /** The version. It must grow with every change of the state's shape or of `evolve`. */
   readonly version: number;
-  /** The event types of `evolve`. A snapshot of other types or another version is ignored. */
+  /** The event types that `evolve` handles. A snapshot of other types or another version is ignored. */
   readonly events: readonly string[];
   pack(state: State): object;
   unpack(packed: unknown): State;
@@ -48,7 +48,7 @@ export type Changes<State, Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data']) => Partial<State>;
 };
 
-/** Applies the change of an event, or returns the same state for an event without one. */
+/** Applies the change of an event. Returns the same state for an event that is not in `changes`. */
 export function withChanges<State extends object>(
   changes: object,
   { type, data }: DomainEvent,

@@ -1,6 +1,6 @@
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** Decodes Base58 without a checksum, or returns null. Callers must bound the length: time is quadratic. */
+/** Decodes Base58 (no checksum) or returns null. Takes quadratic time, so callers must bound the length. */
 export function base58Bytes(text: string): Buffer | null {
   let value = 0n;
   for (const character of text) {

@@ -11,7 +11,7 @@ export type DomainErrorCode =
   | 'rate_limited'
   | 'unavailable';
 
-/** Messages by the name of the field, without its wrapper: `url`, not `webhook_endpoint.url`. */
+/** The messages per field. A field name has no wrapper: `url`, not `webhook_endpoint.url`. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 /** The error that domain and application code throw. The response contains `message`. */

@@ -6,14 +6,14 @@ export const RESPONSES_KEPT_DAYS = 30;
 /** The repeat window, one day shorter than the retention of responses, because clocks differ. */
 const REPEATS_WITHIN_MS = (RESPONSES_KEPT_DAYS - 1) * DAY_MS;
 
-/** The error for a repeat whose response is no longer kept. The request then runs as a new one. */
+/** The error for a repeat whose response is no longer kept. The request then runs as a new request. */
 export class IdempotencyKeyExpired extends DomainError {
   constructor(detail: string) {
     super('invalid_transition', detail);
   }
 }
 
-/** Throws IdempotencyKeyExpired for an operation outside the repeat window. */
+/** Throws IdempotencyKeyExpired if `now` is after the repeat window of the operation done at `doneAt`. */
 export function requireIdempotent(doneAt: string, now: string): void {
   if (Date.parse(now) - Date.parse(doneAt) > REPEATS_WITHIN_MS) {
     throw new IdempotencyKeyExpired(

@@ -18,7 +18,7 @@ describe('ids', () => {
     expect(deriveId('1:a;1:b')).not.toBe(deriveId('a', 'b'));
   });
 
-  it('have version 8 when derived and version 4 when random', () => {
+  it('have UUID version 8 when derived and UUID version 4 when random', () => {
     expect(deriveId('x')[14]).toBe('8');
     expect(newId()[14]).toBe('4');
   });

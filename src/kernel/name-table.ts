@@ -33,7 +33,7 @@ export class NameTable {
     return number;
   }
 
-  /** Finds the slot of the name, or a free one. It leaves the hash of the name in `low` and `high`. */
+  /** Finds the slot of the name, or a free slot. Stores the hash of the name in `low` and `high`. */
   private slotOf(name: string): number {
     hash(name);
     const mask = this.slots.length - 1;

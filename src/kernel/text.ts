@@ -10,7 +10,7 @@ export const SECRET_PREFIX = '(?:whsec|dsk|dxs|dsb_(?:live|test)_admin)_';
 const SECRET = new RegExp(`${SECRET_PREFIX}[0-9A-Za-z+/]{4}`, 'i');
 const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** Returns the reason why a text must not be recorded for ever, or null. */
+/** Returns the reason why a permanent record must not contain the text, or null. */
 export function findUnrecordable(text: string): string | null {
   if (SECRET.test(text)) return 'must not contain a secret';
   return BIDIRECTIONAL.test(text) ? 'must not contain bidirectional characters' : null;

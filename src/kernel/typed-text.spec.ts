@@ -19,7 +19,7 @@ describe('a typed text', () => {
     expect(tidy('a b\u0301-\u{1f600}')).toBe('a b\u0301-\u{1f600}');
   });
 
-  it('gets ASCII digits for the digits of every script of Unicode', () => {
+  it('gets ASCII digits for the digits of every Unicode script', () => {
     const digits = Array.from({ length: 0x110000 }, (_, code) => code)
       .filter((code) => /^\p{Nd}$/u.test(String.fromCodePoint(code)))
       .map((code) => String.fromCodePoint(code));

@@ -1,7 +1,7 @@
 /** The characters without a glyph: zero-width, bidirectional and variation marks, soft hyphen, BOM. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Removes invisible characters and surrounding spaces, which copies from a page or a chat add. */
+/** Removes invisible characters and surrounding spaces, which text copied from a page or a chat often has. */
 export function tidy(text: string): string {
   return text.replace(INVISIBLE, '').trim();
 }
@@ -11,7 +11,7 @@ export function asciiDigits(text: string): string {
   return text.replace(/[\u066b\uff0e]/g, '.').replace(/(?![0-9])\p{Nd}/gu, digitIn);
 }
 
-/** Returns the value of a digit by its place in its script. The five mathematical sets are adjacent. */
+/** Returns the value of a digit by its place in its script, modulo 10 for the adjacent mathematical sets. */
 function digitIn(digit: string): string {
   let first = digit.codePointAt(0)!;
   const place = first;

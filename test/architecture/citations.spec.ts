@@ -122,7 +122,7 @@ describe('citations', () => {
     expect(missing).toEqual([]);
   });
 
-  it('name decisions that exist', () => {
+  it('name only ADRs that exist, and the index lists each ADR', () => {
     const kept = [...texts.keys()].flatMap((path) => matches(path, /docs\/adr\/(\d{4})-/g)).map(Number);
     const unknown = [...texts].flatMap(([path, text]) =>
       citedDecisions(text)
@@ -148,7 +148,7 @@ describe('citations', () => {
     expect(dead).toEqual([]);
   });
 
-  it('are recognised in every form', () => {
+  it('of rules, tests, ADRs, documents and links are recognised in every form', () => {
     expect(citedRules('a (contract.md 4.3 to 4.5, 5.1 and 6), and\n * contract.md\n * 12.10')).toEqual([
       ...['4.3', '4.5', '5.1', '6', '12.10'],
     ]);

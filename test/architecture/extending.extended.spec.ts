@@ -83,7 +83,7 @@ describe('docs/extending.md', () => {
 
   afterAll(() => void service?.kill('SIGKILL'));
 
-  it('changes one line outside the folder of the new context', () => {
+  it('adds a context with one changed line outside the folder of the new context', () => {
     const numbers = ['--no-pager', 'diff', '--no-index', '--numstat', join(ROOT, 'src'), join(copy, 'src')];
     const { stdout } = spawnSync('git', numbers, { encoding: 'utf8' });
     const changed = stdout.trimEnd().split('\n');
@@ -97,7 +97,7 @@ describe('docs/extending.md', () => {
   it.each([
     ['A kind of key', 5],
     ['A field of a credential', 6],
-  ])('lists for the change "%s" at most %i files, which all exist', (change, most) => {
+  ])('names for the change "%s" at most %i files to edit, and each file exists', (change, most) => {
     const [row = ''] = document.split('\n').filter((line) => line.startsWith(`| ${change} |`));
     const files = new Set([...row.matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!));
     expect(files.size).toBeGreaterThan(2);
@@ -105,7 +105,7 @@ describe('docs/extending.md', () => {
     for (const path of files) expect(existsSync(join(ROOT, path))).toBe(true);
   });
 
-  it('names every ceiling of the ratchet that the new context raises, and no other count rises', () => {
+  it('names exactly the ceilings of the ratchet that the new context raises', () => {
     const before = sources(null);
     const after: Source[] = [
       ...before.filter(({ path }) => !written.includes(path)),
@@ -145,7 +145,7 @@ describe('docs/extending.md', () => {
     expect(documented.sort()).toEqual([...NOTES_EVENTS, ...Object.keys(NOTES_UPCASTS)].sort());
   });
 
-  it('produces a tree that passes the type check and the dependency rules', () => {
+  it('describes code that passes the type check and the dependency rules', () => {
     const code = written.filter((path) => path.endsWith('.ts')).map((path) => join(copy, path));
     expect(typeErrors(copy, code)).toEqual([]);
     const rules = "import base from './.dependency-cruiser.mjs';\n";
@@ -156,7 +156,7 @@ describe('docs/extending.md', () => {
   });
 
   it(
-    'produces a service that migrates, boots and responds as documented',
+    'describes a service that migrates, boots and responds as documented',
     async () => {
       tool('@nestjs/cli/bin/nest.js', 'build');
       execFileSync(process.execPath, ['scripts/openapi.mjs'], { cwd: copy });
@@ -232,14 +232,14 @@ describe('docs/extending.md', () => {
     BUILD_AND_BOOT_MS,
   );
 
-  it('produces tests that pass', () => {
+  it('contains tests of the new context, which pass', () => {
     const { DISBURSE_TEST_RUN: _run, DISBURSE_TEST_SUITE: _suite, ...env } = process.env;
     const jest = ['node_modules/jest/bin/jest.js', '-i', 'notes', '--reporters=default'];
     const { status, stderr } = spawnSync(process.execPath, jest, { cwd: copy, env, encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, expect.stringMatching(/^Tests: +4 passed, 4 total$/m)]);
   });
 
-  it('produces a context that reads an event of an earlier version in its current form', async () => {
+  it('describes a context that upgrades an event of an earlier version when the event is read', async () => {
     const declaration = (await import(join(copy, 'dist/src/contexts/notes/notes.module.js'))) as {
       notes: Context;
     };

@@ -80,7 +80,7 @@ function handlers(): readonly Type[] {
   return [...known];
 }
 
-it('a role that may decide on an operation which grants scopes has every scope', () => {
+it('only roles with every scope may decide on operations that grant scopes', () => {
   const giving = handlers()
     .filter(({ prototype }) => 'grants' in prototype)
     .map((handler) => OPERATIONS.get(Reflect.getMetadata('__commandHandler__', handler) as never)!);
@@ -109,7 +109,7 @@ function writing(files: readonly Source[]): readonly string[] {
     .map(({ path }) => path);
 }
 
-it('no program and no controller of the admin API writes outside an operation', () => {
+it('programs and controllers of the admin API change data only through operations', () => {
   expect(writing(sources())).toEqual([]);
   const planted = [
     { path: 'src/contexts/users/users/drop.program.ts', text: 'await bus.execute(new DropUser(id));' },
@@ -122,7 +122,7 @@ it('no program and no controller of the admin API writes outside an operation', 
   expect(writing([...sources(), ...planted])).toEqual(planted.map(({ path }) => path));
 });
 
-it('every write of the admin API has a reason in its body', () => {
+it('every change through the admin API requires a reason in the request body', () => {
   const document = readDocument();
   const schemas: Readonly<Record<string, { readonly required?: readonly string[] }>> =
     document.components.schemas;

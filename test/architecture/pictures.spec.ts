@@ -19,7 +19,7 @@ describe.each(Object.entries({ request, event }))('The picture of the %s', (_, p
   const calls = [...picture!.matchAll(CALL)].map(([, from, method, to]) => [from!, method!, to!] as const);
   const byNest = [...picture!.matchAll(BY_NEST)].map(([, from, to]) => [from!, to!] as const);
 
-  it('has only two kinds of arrows: calls, and what Nest connects', () => {
+  it('every arrow of the diagram is a method call or a connection by Nest', () => {
     expect(picture!.trim().split('\n')).toHaveLength(1 + calls.length + byNest.length);
   });
 
@@ -28,7 +28,7 @@ describe.each(Object.entries({ request, event }))('The picture of the %s', (_, p
     expect(new RegExp(`\\b${method}(?:<.*>)?[(:]`).test(declaring(to))).toBe(true);
   });
 
-  it.each(byNest)('%s and %s exist', (from, to) => {
+  it.each(byNest)('the code declares %s and %s', (from, to) => {
     expect([declaring(from), declaring(to)]).not.toContain('');
   });
 });

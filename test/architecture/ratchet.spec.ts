@@ -50,7 +50,7 @@ describe('the ratchet of size, owners and words', () => {
     expect(lowered({}, one)).toEqual({});
   });
 
-  it('counts comments without a subject, long sentences, names by a participle or possessive, and files that name a field', () => {
+  it('counts comments that begin like a fragment, sentences above 22 words and other faults of wording', () => {
     const text = [
       '/** Of a payout. */',
       '/** The names of a payout. */',
@@ -69,7 +69,7 @@ describe('the ratchet of size, owners and words', () => {
     });
   });
 
-  it('counts the files that have a mechanism, and finds names that several files export', () => {
+  it('counts files with a mechanism such as "skip locked", and finds names that several files export', () => {
     const claims = file('src/a.ts', 'const sql = `select 1 for update skip locked`;');
     const races = file('src/b.ts', 'await Promise.race([work, late]);');
     const pages = file('src/c.ts', 'for (;;) { events = await store.readAll(after, 9); }');

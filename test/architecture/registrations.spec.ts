@@ -31,7 +31,7 @@ function unmarked(files: readonly Source[]): readonly string[] {
   );
 }
 
-it('every field with background work is registered', () => {
+it('every field with background work has the decorator @Background()', () => {
   const files = sources().filter(({ path }) => isProgram(path) && !path.startsWith('src/platform/jobs/'));
   expect(unmarked(files)).toEqual([]);
   const planted = { path: 'src/fly.ts', text: 'class Bird {\n  readonly work = new DueWork(items, {' };

@@ -34,7 +34,7 @@ it.each(AGGREGATES)('an event of an unknown type does not change the state of %s
   expect(evolve(initial, unknown)).toBe(initial);
 });
 
-it('an event of an unknown type does not change an onboarding after its identity check', () => {
+it('an event of an unknown type does not change an onboarding whose identity check is pending', () => {
   const { evolve } = onboarding as unknown as Aggregate<unknown, DomainEvent>;
   const events = [
     'onboarding.started.v1',

@@ -54,7 +54,7 @@ describe('docs/inbound-events.md', () => {
       expect(guide).toContain(`\`${name}\``);
   });
 
-  it('states the actual limits', () => {
+  it('states the limits that the service enforces', () => {
     expect(guide).toContain(`| events in a batch | 1 to ${MAX_ITEMS} |`);
     expect(guide).toContain(`| requests | ${config.rateLimitPerMinute} per minute`);
     expect(prose).toContain(`at most ${PAYLOAD_MAX_DEPTH} levels deep`);

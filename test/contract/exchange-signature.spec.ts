@@ -56,11 +56,11 @@ test.each([
   ['a newline', `${hex}\n`],
   ['another letter', `${hex.slice(0, 63)}g`],
   ['nothing', ''],
-])('a signature in another format is wrong: %s', (_, signature) => {
+])('a signature that is not 64 lower-case hex digits is refused: %s', (_, signature) => {
   expect(addressSigner({ secrets: [SECRET] }, signature, ADDRESS)).toBeUndefined();
 });
 
-test('an order action may omit its signature if the key allows it; a wrong signature always gets 401', () => {
+test('an order action may omit its signature only if the key allows it; a wrong signature always gets 401', () => {
   const caller = (demandsSignature: boolean) => ({
     keyId: 'k',
     merchantId: 'm',

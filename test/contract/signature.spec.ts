@@ -86,7 +86,7 @@ async function mismatch(signature: string, body: Buffer, asText: boolean): Promi
   return typeof payload === 'string' ? payload : text(payload);
 }
 
-test.each([2, 16_384, 16_385, 1_048_575])('a 401 contains the signed bytes (body of %d)', async (length) => {
+test.each([2, 16_384, 16_385, 1_048_575])('a 401 lists the bytes to sign (%d-byte body)', async (length) => {
   const body = Buffer.from(Array.from({ length }, (_, i) => (i * 7) % 256));
   const signed = [...Buffer.concat([Buffer.from('17\nGET\n/a\n'), body])];
   const problem = JSON.parse(await mismatch('0', body, false)) as Record<string, unknown>;
@@ -108,7 +108,7 @@ test.each([2, 16_384, 16_385, 1_048_575])('a 401 contains the signed bytes (body
   ]);
 });
 
-test('a large response to a wrong signature is created while it is read', () => {
+test('a large 401 for a wrong signature is generated only as fast as it is read', () => {
   const { payload } = signatureMismatch('0', 'prefix', Buffer.alloc(1_048_575), false);
   expect((payload as Readable).readableLength).toBe(0);
   expect((payload as Readable).readableObjectMode).toBe(false);
@@ -125,7 +125,7 @@ test('the response to a wrong signature mentions upper case only if the signatur
   }
 });
 
-test('the response to a wrong timestamp contains the server time and recognises milliseconds', () => {
+test('the response to a wrong timestamp contains the server time and notes a timestamp in milliseconds', () => {
   const now = 1_700_000_000_900;
   expect(timestampDrift('1', now).detail).toContain('1700000000');
   expect(timestampDrift('1700000000123', now).detail).toContain('milliseconds');
@@ -148,6 +148,6 @@ test.each([
   ['text/plain;q=0.5, application/json;q=0.6', false],
   ['text/plain;q=x', false],
   ['text/html', false],
-])('the header Accept: %s prefers text: %s', (accept, text) => {
+])('for Accept: %s, plain text is preferred to JSON: %s', (accept, text) => {
   expect(prefersText(accept)).toBe(text);
 });

@@ -65,7 +65,7 @@ describe('docs/webhooks.md', () => {
     expect(guide).toContain(`| \`WEBHOOK_RETRY_SCHEDULE_SECONDS\` | ${delays.join(',')} |`);
   });
 
-  it('states the defaults of automatic disabling, of the timeout and of statistics', () => {
+  it('states the defaults of automatic disabling and the timeout, and the maximum of counted deliveries', () => {
     expect(prose).toContain(`the newest ${COUNTED.toLocaleString('en-US')} deliveries`);
     const { webhookDisableFailures, webhookDisableWindowSeconds, webhookDisableSpanSeconds } = config;
     expect(prose).toContain(

@@ -53,7 +53,7 @@ describe('the runbooks', () => {
     }
   });
 
-  it('contain only programs of the project and health checks as commands', () => {
+  it('contain only commands that run a program of the project or call a health check', () => {
     const lines = [...RUNBOOKS.matchAll(/^```\n(.*?)^```$/gms)].flatMap(([, block]) =>
       block!.trim().split('\n'),
     );

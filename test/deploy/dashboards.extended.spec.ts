@@ -8,7 +8,7 @@ import { systemProgram } from '../support/programs/system-program.js';
 const FOLDER = 'deploy/grafana';
 const promtool = systemProgram('promtool');
 
-it('deploy/grafana contains what npm run dashboards writes and nothing else', () => {
+it('deploy/grafana contains exactly the files that npm run dashboards writes', () => {
   const folder = specFolder('grafana');
   execFileSync(process.execPath, ['scripts/dashboards.mjs', folder]);
   expect(readdirSync(FOLDER)).toEqual(readdirSync(folder));

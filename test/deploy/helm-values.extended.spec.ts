@@ -27,7 +27,7 @@ interface Scaler {
 const TRUSTED = { settings: { TRUST_PROXY: '10.0.0.0/8' } };
 
 describeRendered('the image versions of the chart', () => {
-  it('prefer a digest to a tag and default to the version of the chart', () => {
+  it('an image digest is preferred to a tag, and the default tag is the appVersion of the chart', () => {
     expect(image(set('a digest'), 'api')).toMatch(/^disburse@sha256:/);
     expect(image(set('a tag'), 'api')).toBe('registry.example.com/disburse:1.4.2');
     expect(image(set('the least'), 'migration')).toBe('disburse:0.1.0');
@@ -36,7 +36,7 @@ describeRendered('the image versions of the chart', () => {
   });
 
   it.each(['a newer worker', 'a newer worker by its digest', 'a newer worker by its tag, of a digest'])(
-    'can differ for one process alone: %s',
+    'one process alone can have another image version: %s',
     (name) => {
       const rendering = set(name);
       const [worker, ...others] = ['worker', 'api', 'widget', 'migration'].map((each) =>
@@ -48,7 +48,7 @@ describeRendered('the image versions of the chart', () => {
     },
   );
 
-  it('change the name of the migration Job, which changes exactly if its pod changes', () => {
+  it('the migration Job gets a new name exactly if its pod changes', () => {
     const least = set('the least');
     const podsOf = (rendering: Rendering): string => JSON.stringify(rendering.all('Job')[0]!.spec);
     for (const values of [
@@ -67,7 +67,7 @@ describeRendered('the image versions of the chart', () => {
     }
   });
 
-  it('stay the same, as does every pod, if only the chart version differs', () => {
+  it('no pod changes if only the chart version differs', () => {
     const newer = mutatedChart('Chart.yaml', '\nversion: 0.1.0', '\nversion: 0.2.0');
     const pods = (rendering: Rendering): string =>
       JSON.stringify(rendering.pods().map(({ labels, spec }) => [labels, spec]));
@@ -78,7 +78,7 @@ describeRendered('the image versions of the chart', () => {
 });
 
 describeRendered('the settings of the chart', () => {
-  it('replace the pods of every process when they change', () => {
+  it('a changed setting replaces the pods of every process', () => {
     const sums = (rendering: Rendering): readonly (string | undefined)[] =>
       rendering.pods().map(({ annotations }) => annotations['checksum/settings']);
     const [before, after] = [sums(set('the least')), sums(set('other settings'))];
@@ -86,7 +86,7 @@ describeRendered('the settings of the chart', () => {
     expect(sums(one({}))).toEqual(before);
   });
 
-  it('are all in the schema, except secrets and those that the chart sets', () => {
+  it('every setting is in the schema, except secrets and settings that the chart sets', () => {
     const { properties } = (
       JSON.parse(readFileSync(`${CHART}/values.schema.json`, 'utf8')) as {
         properties: { settings: { properties: Record<string, unknown> } };
@@ -103,7 +103,7 @@ describeRendered('the settings of the chart', () => {
     expect(Object.keys(properties).sort()).toEqual(known.sort());
   });
 
-  it('retain large numbers, and retain texts that YAML could read as another type', () => {
+  it('settings retain large numbers and texts that YAML could read as another type', () => {
     expect(settings(set('large numbers'))).toMatchObject({
       RATE_LIMIT_PER_IP_PER_MINUTE: '10000000',
       MAX_CONNECTIONS: '100000',
@@ -118,7 +118,7 @@ describeRendered('the settings of the chart', () => {
     });
   });
 
-  it('include addresses derived from the hosts of the Ingresses unless they are set', () => {
+  it('public addresses are derived from the hosts of the Ingresses unless the addresses are set', () => {
     const hosts = {
       api: 'api.example.com',
       widget: 'w.example.com',
@@ -144,7 +144,7 @@ describeRendered('two releases in one namespace', () => {
     ['the least', 'a second release'],
     ['a long name', 'another long name'],
     ['the least', 'a release called like the chart'],
-  ])('share no name: %s and %s', (first, second) => {
+  ])('no object name and no selector is in both releases: %s and %s', (first, second) => {
     const [one, other] = [set(first), set(second)];
     expect(ids(one).filter((id) => ids(other).includes(id))).toEqual([]);
     const selectors = (rendering: Rendering): string[] =>
@@ -154,7 +154,7 @@ describeRendered('two releases in one namespace', () => {
 });
 
 describeRendered('the secrets of the chart', () => {
-  it('can come from a secret store, in one entry or one entry each, into the Secret that the pods read', () => {
+  it('secrets can come from a secret store, in one entry or in one entry per variable', () => {
     const [whole, parts, named] = [
       'a secret of a store',
       'variables of a store',
@@ -175,7 +175,7 @@ describeRendered('the secrets of the chart', () => {
 });
 
 describeRendered('the alerts of the chart', () => {
-  it('are those of deploy/prometheus, with the templates of Prometheus unchanged', () => {
+  it('the alerts equal those of deploy/prometheus, with the templates of Prometheus unchanged', () => {
     const [rules] = render!([caseOf({}, { files: ['deploy/prometheus/rules.yaml'] })]);
     const { groups } = rules!.values as { groups: readonly unknown[] };
     expect(groups.length).toBeGreaterThan(3);
@@ -230,7 +230,7 @@ describeRendered('the three sizes', () => {
     },
   );
 
-  it('have notes with the number of PostgreSQL connections that an upgrade needs', () => {
+  it('NOTES.txt states the number of PostgreSQL connections that an upgrade needs', () => {
     const notes = one({}, { files: [sizeFile('region')] }).texts['NOTES.txt']!;
     expect(notes).toContain('up to 30 processes run: PostgreSQL needs 750 connections');
     expect(notes).toContain('exec deploy/pay-disburse-admin -- node scripts/cli.mjs operator login-link');
@@ -239,7 +239,7 @@ describeRendered('the three sizes', () => {
 });
 
 describeRendered('the renderer', () => {
-  it('merges values as Helm does: maps deeply, lists as a whole, null removes', () => {
+  it('the renderer merges values as Helm does: maps deeply, lists as a whole, null removes', () => {
     const { values } = one({
       processes: { api: { roles: ['api', 'widget'], replicas: null }, portal: null },
     });

@@ -24,7 +24,7 @@ const built = (folder: string): readonly KubernetesObject[] => {
   return objectsOf(yaml);
 };
 
-itRendered('the base equals what the chart renders, and is rewritten if it does not', async () => {
+itRendered('the base of Kustomize equals the rendered chart, and is rewritten if it differs', async () => {
   const files = await kustomizeBase(render!);
   const found = Object.fromEntries(
     readdirSync(BASE).map((name) => [name, readFileSync(join(BASE, name), 'utf8')]),

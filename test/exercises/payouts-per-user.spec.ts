@@ -24,7 +24,7 @@ const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStar
 const reported = (payout: number, user: number): RecordedEvent =>
   ({ type: 'payout.reported.v1', data: { payout_id: uuid(payout), user_id: uuid(user) } }) as never;
 
-it('Two payouts of one user and one of another are counted once each, even if every event is repeated', async () => {
+it('Two payouts of one user and one payout of another are counted once each, even if events are repeated', async () => {
   await db.database.query(
     'create schema exercises; create table exercises.payouts (payout_id uuid primary key, user_id uuid not null)',
   );

@@ -6,7 +6,7 @@ import { createPayee, reported, settledPayout } from '../support/payouts/payout-
 const app = await sharedApp();
 const { chain, merchant } = app;
 
-it('A payout of 2 USDC whose transaction paid 1 stays pending with a finding, and a second report of 1 is received', async () => {
+it('A payout of 2 USDC stays pending with a finding if its transaction paid 1; a report of 1 is received', async () => {
   const admin = await app.newAdmin();
   const payee = await createPayee(merchant);
   const { hash } = await chain.transfer(payee.wallet, '1');

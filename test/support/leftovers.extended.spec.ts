@@ -17,7 +17,7 @@ afterAll(() => {
 });
 
 it(
-  'everything that a failing suite started ends with it, and the run ends even if an orphan holds its streams',
+  'all processes that a failing suite started end with it, even if an orphan holds open streams',
   async () => {
     folder = specFolder('planted');
     const args = ['--maxWorkers=1', '--testMatch', '**/*.planted.ts'];

@@ -56,7 +56,7 @@ export function checkAccessSettings(config: AccessConfig & HttpConfig): void {
     if (address === null || address.startsWith('https:')) continue;
     if (mode === 'production') throw new ConfigError(`${name} must begin with https:// in production.`);
     if (!isPlainLoopback(address))
-      throw new ConfigError(`${name} must begin with https:// where it is not on this machine.`);
+      throw new ConfigError(`${name} must begin with https:// unless its host is loopback.`);
   }
   if (issuer !== null && clientId === null)
     throw new ConfigError(
@@ -68,6 +68,6 @@ export function checkAccessSettings(config: AccessConfig & HttpConfig): void {
     );
   if (issuer !== null && mode === 'production' && roles.includes('admin') && adminUrl === null)
     throw new ConfigError(
-      'ADMIN_URL must be set with ADMIN_OIDC_ISSUER: the issuer sends people back to it.',
+      'ADMIN_URL must be set with ADMIN_OIDC_ISSUER, because the issuer redirects people to ADMIN_URL.',
     );
 }

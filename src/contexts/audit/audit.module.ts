@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { HeadSigner } from './ledger/head-signer.processor.js';
+import { HeadSignerProcessor } from './ledger/head-signer.processor.js';
 import { LedgerAnchor, ledgerFollower, LedgerStart } from './ledger/ledger-follower.saga.js';
 import { Sealer } from '../../platform/sealing/sealer.js';
 import { LedgerKeys } from './ledger/ledger-keys.commands.js';
@@ -23,12 +23,12 @@ import { Ledger } from './ledger/ledger.store.js';
     Ledger,
     Heads,
     LedgerAnchor,
-    HeadSigner,
+    HeadSignerProcessor,
     PayoutProofs,
     LastVerifies,
     provideSaga(
-      [EVENT_STORE, Sealer, LedgerAnchor, HeadSigner],
-      (store: EventStore, sealer: Sealer, anchor: LedgerAnchor, signer: HeadSigner) =>
+      [EVENT_STORE, Sealer, LedgerAnchor, HeadSignerProcessor],
+      (store: EventStore, sealer: Sealer, anchor: LedgerAnchor, signer: HeadSignerProcessor) =>
         ledgerFollower(store, sealer, anchor, () => signer.lastKnown()),
     ),
   ],

@@ -31,7 +31,7 @@ const MAX_NOTICE = 500;
 /** Reads notices by country (ISO 3166-1 alpha-2). Throws an Error that describes the first fault. */
 function readNotices(value: unknown): ReadonlyMap<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error('it must hold an object of notices by country');
+    throw new Error('the file must hold an object of notices by country');
   const notices = Object.entries(value as Record<string, unknown>).map(([country, text]) => {
     if (!COUNTRY.test(country)) throw new Error(`${JSON.stringify(country)} is no country code such as DE`);
     if (typeof text !== 'string' || text.trim() === '')
@@ -117,7 +117,7 @@ export function checkExchangeSettings(config: ExchangeConfig & ChainConfig): voi
     throw new ConfigError('EXCHANGE_PROVIDER must not be sandbox in production: it moves no real money.');
   if (exchangeProvider === 'sandbox' && config.chainId !== DEV_CHAIN_ID)
     throw new ConfigError(
-      `EXCHANGE_PROVIDER must not be sandbox with CHAIN_ID ${config.chainId}: it accepts only test money of the dev chain (${DEV_CHAIN_ID}).`,
+      `EXCHANGE_PROVIDER must not be sandbox with CHAIN_ID ${config.chainId}: the sandbox accepts only test money of the dev chain (${DEV_CHAIN_ID}).`,
     );
   if ((sideshiftSecret === null) !== (sideshiftAffiliateId === null))
     throw new ConfigError('SIDESHIFT_SECRET and SIDESHIFT_AFFILIATE_ID must be set together.');

@@ -58,7 +58,7 @@ describe('the webhooks of an order', () => {
       ],
     ]));
 
-  it('contain the reason when the order fails; order.refundable follows if money is refundable', () => {
+  it('are order.failed with the reason and, if an amount is refundable, also order.refundable', () => {
     const failure = (amount_refundable: string, reason: string) => [
       'order.failed',
       { status: 'failed', amount_refundable, reason },
@@ -74,7 +74,7 @@ describe('the webhooks of an order', () => {
     ).toEqual([failure('7', 'no_liquidity'), refundable('failed', '7', 'failed')]);
   });
 
-  it('contain the amount above the maximum of the pair; a deposit below the maximum sends no webhook', () => {
+  it('report the excess over the maximum of the pair as refundable; without an excess none is sent', () => {
     const more = received(deposit('a', '1060.5'));
     expect(sentAfter(created, more, processing('1000', '5', '60.5'))).toEqual([
       refundable('processing', '60.5', 'above_maximum'),
@@ -83,7 +83,7 @@ describe('the webhooks of an order', () => {
     expect(sentAfter(created, lateOne, exact, processing('100', '0.5'))).toEqual([]);
   });
 
-  it('contain the amount of insufficient deposits when the order is cancelled', () => {
+  it('report the insufficient deposits of a cancelled order as refundable', () => {
     const withPart = event('cancelled', { refundable: '40' });
     expect(sentAfter(created, part, withPart)).toEqual([refundable('cancelled', '40', 'cancelled')]);
     expect(sentAfter(created, cancelled)).toEqual([]);
@@ -162,7 +162,7 @@ describe('an order event that sends a webhook', () => {
     ['key_id', 'k2', 'its key_id is "k2", expected "k1"'],
     ['status', 'completed', 'its status is "completed", expected "expired"'],
     ['amount_refundable', '8', 'its amount_refundable is "8", expected "7"'],
-  ])('breaks an audit rule if its %s differs from that of the order', (name, value, rule) => {
+  ])('breaks an audit rule if its %s differs from the state of the order', (name, value, rule) => {
     const events = historyOf(created, expired, lateOne);
     const { type, data } = events[2]!;
     const changed = { type, data: { ...data, [name]: value } } as OrderEvent;

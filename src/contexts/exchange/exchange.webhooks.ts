@@ -57,7 +57,7 @@ const refunded = {
   data: OrderRefundedData,
 };
 
-/** Returns the publication of the order's state and the members of `more`, unless `more` returns null. */
+/** Publishes the order's state and the members that `more` returns, or nothing if `more` returns null. */
 function publish<Type extends PublishedEventType>(
   description: WebhookDescription,
   more: (data: OrderEventOf<Type>['data']) => object | null,

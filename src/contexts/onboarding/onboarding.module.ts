@@ -27,7 +27,7 @@ import { onboardingHistory } from './onboardings/history.js';
 @Global()
 @Module({})
 class OnboardingModule {
-  static of(config: OnboardingConfig): DynamicModule {
+  static forRoot(config: OnboardingConfig): DynamicModule {
     const isSandbox = config.mode === 'sandbox';
     return {
       module: OnboardingModule,
@@ -65,7 +65,7 @@ class OnboardingModule {
 
 export const onboarding = defineContext({
   name: 'onboarding',
-  module: (config: OnboardingConfig) => OnboardingModule.of(config),
+  module: (config: OnboardingConfig) => OnboardingModule.forRoot(config),
   histories: [onboardingHistory],
   sealed: {
     'onboarding.details_confirmed.v1': {

@@ -67,7 +67,7 @@ class PayoutsModule implements OnModuleInit {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  /** Throws ConfigError in a process with a role if USDC_ADDRESS is wrong. Without a node, reads check it. */
+  /** Throws ConfigError for a wrong USDC_ADDRESS if roles are set, but not while no node responds. */
   async onModuleInit(): Promise<void> {
     this.health.register({ name: 'chain', check: () => this.chain.ping() });
     if (this.config.roles.length === 0) return;

@@ -43,7 +43,7 @@ export const webhooksConfig = defineConfig('webhooks', {
 
 export type WebhooksConfig = ReturnType<typeof webhooksConfig>;
 
-/** Throws ConfigError for a span longer than the window, because it would never disable an endpoint. */
+/** Throws ConfigError for a span longer than the window, because no endpoint would ever be disabled. */
 export function checkWebhookSettings(config: WebhooksConfig): void {
   const { webhookDisableSpanSeconds: span, webhookDisableWindowSeconds: window } = config;
   if (span > window) {

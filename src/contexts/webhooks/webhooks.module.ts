@@ -14,17 +14,17 @@ import {
   RotateSigningSecretHandler,
   UpdateWebhookEndpointHandler,
 } from './endpoints/endpoints.commands.js';
-import { AutomaticDisabling } from './endpoints/automatic-disabling.processor.js';
+import { AutomaticDisablingProcessor } from './endpoints/automatic-disabling.processor.js';
 import { DeliveriesCheck } from './deliveries/deliveries-check.service.js';
 import { DELIVERIES_SAGA, deliveriesSaga } from './deliveries/deliveries.saga.js';
 import { DeliveryProcessor, LANE_QUEUE } from './deliveries/deliveries.processor.js';
-import { DeliveryRetention } from './deliveries/delivery-retention.processor.js';
+import { DeliveryRetentionProcessor } from './deliveries/delivery-retention.processor.js';
 import { DeliverySender } from './deliveries/delivery-sender.service.js';
 import { DeliveryTable } from './deliveries/deliveries.store.js';
 import { Destinations } from './endpoints/destinations.store.js';
 import { publishedBy } from './deliveries/published-events.service.js';
 import { ReceiverHosts, Receivers } from './deliveries/receivers.service.js';
-import { Recoveries } from './recoveries/recoveries.processor.js';
+import { RecoveriesProcessor } from './recoveries/recoveries.processor.js';
 import { SigningSecrets } from './endpoints/signing-secrets.store.js';
 import { TEST_TYPE } from './endpoints/event-types.js';
 import { WEBHOOK_HISTORIES } from './endpoints/history.js';
@@ -63,11 +63,11 @@ import { EndpointsView } from './endpoints/endpoints.view.js';
     Receivers,
     DeliveryTable,
     Destinations,
-    AutomaticDisabling,
+    AutomaticDisablingProcessor,
     DeliverySender,
     DeliveryProcessor,
-    Recoveries,
-    DeliveryRetention,
+    RecoveriesProcessor,
+    DeliveryRetentionProcessor,
     provideSaga(
       [CONTEXTS, DeliveryProcessor, SigningSecrets],
       (contexts: readonly Context[], processor: DeliveryProcessor, secrets: SigningSecrets) =>

@@ -10,7 +10,7 @@ import { SubscriptionRegistry } from '../projections/subscription-registry.js';
 @Global()
 @Module({})
 export class ContextsModule implements OnModuleInit {
-  static of(config: ProcessConfig, contexts: readonly Context[]): DynamicModule {
+  static forRoot(config: ProcessConfig, contexts: readonly Context[]): DynamicModule {
     return {
       module: ContextsModule,
       imports: contexts.flatMap(({ module }) => module?.(config) ?? []),

@@ -88,8 +88,8 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Reports a forged event as not ready, because no process may handle it. A subscription that waits for a
-   * newer version stays ready: a newer process may do the work, or else `views` fails.
+   * Reports a forged event as not ready, because no process may handle the event. A subscription that waits
+   * for a newer version stays ready: a newer process may do its work. If none does, the check `views` fails.
    */
   private watchSubscriptions(runner: SubscriptionRunner): void {
     const halted = () => runner.states().filter(({ haltedAt }) => haltedAt !== null);

@@ -1,11 +1,11 @@
 import type { ChainConfig, Finality } from '../config/config.js';
 
-/** The conditions for an outcome on a chain (contract.md 10.2, 10.6). */
+/** The conditions under which a chain decides the outcome of a payout (contract.md 10.2, 10.6). */
 export interface ChainRules {
   readonly finality: Finality;
   /** The maximum age of a node's newest block; 0 disables the check, for chains that mine on demand. */
   readonly maxHeadAgeSeconds: number;
-  /** The wait past the window before a payout may expire; also the minimum time between two checks. */
+  /** The wait after a payout's window before it may expire; also the minimum time between two checks. */
   readonly expiryMarginSeconds: number;
 }
 

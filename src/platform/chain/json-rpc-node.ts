@@ -26,7 +26,7 @@ const TIMEOUT_MS = 5000;
 /** The backoff of a node that limits the rate. Refused calls of a batch are repeated after `firstMs`. */
 const PAUSE = { firstMs: 500, maxMs: 10_000 };
 const MAX_RETRY_AFTER_MS = 60_000;
-/** The limit of a response with an error status. */
+/** The maximum size in bytes of a response with an error status. */
 const ERROR_BYTES = 65_536;
 
 export interface RpcCall {
@@ -35,7 +35,7 @@ export interface RpcCall {
 }
 
 interface AskOptions {
-  /** The maximum of calls per request; 1 sends each alone. */
+  /** The maximum of calls per request; 1 sends each call alone. */
   readonly batch?: number;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
@@ -153,7 +153,7 @@ export class JsonRpcNode {
       if (statusCode === 401 || statusCode === 403)
         return refuse('denied', `HTTP ${statusCode}: the node does not accept the credentials`);
       if (statusCode !== 200) return refuse('status', `HTTP ${statusCode}`);
-      if (text === null) return refuse('too_large', `more than ${maxBytes} bytes`);
+      if (text === null) return refuse('too_large', `a response of more than ${maxBytes} bytes`);
       const responses = responsesIn(text, calls.length, options.texts === true);
       if (responses.every((each) => isKind(each, 'nonsense')) && saysRateLimit(text))
         return this.limit(calls, TOO_MANY);

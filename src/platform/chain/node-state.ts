@@ -50,7 +50,7 @@ async function confirmed(node: JsonRpcNode, head: Block, confirmations: number):
   return block;
 }
 
-/** Reads the blocks at these heights. Missing ones are omitted. Throws NodeLimited. */
+/** Reads the blocks at these heights, and omits missing blocks. Throws NodeLimited at a rate limit. */
 export async function blocksAt(
   node: JsonRpcNode,
   numbers: readonly number[],

@@ -5,7 +5,7 @@ const CODES: ReadonlySet<unknown> = new Set([
 ]);
 const RATE =
   /rate[ _-]?limit|rate exceeded|too[ _-]?(many|frequent)[ _-]?requests?|throttl|compute units?|credits? limit|(per|\/) ?(s|sec|second|min|minute|hour|day|month)\b|\bquota\b|slow(er)? down|(banned|blocked) your ip|your ip\b.{0,40}(banned|blocked)/i;
-/** The errors of one call or of the batch size, after which another or a smaller request may succeed. */
+/** The errors about one call or the batch size. Another call or a smaller batch may succeed. */
 const CALL =
   /batch|revert|too (large|big|long|wide)|\b(range|size|results?|blocks|logs|gas)\b|not found|unknown|missing|indexing|invalid|unsupported|not (supported|available)|does not exist/i;
 const CALL_CODES: ReadonlySet<unknown> = new Set([-32600, -32601, -32602, -32004, -32008]);

@@ -7,7 +7,7 @@ const REVERT =
 
 export const TOO_MANY = 'too many requests for the node';
 
-/** The reason for no result. `denied` is 401 or 403; `status` is another HTTP status of the request. */
+/** The reason why a call has no result. `denied` is HTTP 401 or 403, `status` another HTTP error status. */
 export interface RpcRefusal {
   readonly kind:
     'denied' | 'limited' | 'too_large' | 'slow' | 'unavailable' | 'status' | 'error' | 'nonsense';

@@ -6,7 +6,7 @@ import { Database } from '../postgres/database.js';
 import { isSchemaMismatch } from '../postgres/migrate.js';
 import type { CliContext } from './cli-context.js';
 
-/** Runs `act` with both stores. Throws ConfigError for a wrong event store (ADR 102) or an older schema. */
+/** Runs `act` with database and event store. Throws ConfigError for a wrong store (ADR 102) or old schema. */
 export async function connected<T>(
   cli: CliContext,
   act: (database: Database, store: EventStore) => Promise<T>,

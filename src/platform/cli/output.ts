@@ -7,7 +7,7 @@ export const EXIT_WRONG = 2;
 /** The exit code of a check that found no errors, but could not check everything. */
 export const EXIT_INCOMPLETE = 1;
 
-/** Control characters and marks of text direction, which a terminal would obey in stored text. */
+/** The control and text-direction characters, which a terminal would obey in stored text. */
 const STEERING = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Replaces steering characters by JSON escapes, so that JSON keeps its value. Line breaks and tabs stay. */
@@ -41,7 +41,7 @@ export function columns(rows: readonly (readonly string[])[]): readonly string[]
   return padded.map((row) => row.join('  ').trimEnd());
 }
 
-/** Returns the lines of a table, or in a narrower terminal each row as a list of its members. */
+/** Returns the lines of a table, or of one list per row if the table is wider than the terminal. */
 export function printTable(
   rows: readonly Readonly<Record<string, string>>[],
   width = process.stdout.columns ?? Infinity,

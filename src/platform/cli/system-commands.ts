@@ -67,7 +67,7 @@ export class RebuildProjectionHandler implements OperationHandler<RebuildProject
   async execute({ subjectId: name }: RebuildProjection): Promise<object> {
     if (this.config.roles.length === 0) return this.readModels.rebuild(name, (line) => this.print(line));
     const operation = currentOperation();
-    if (operation === undefined) throw new Error('a rebuild in the background belongs to an operation');
+    if (operation === undefined) throw new Error('a background rebuild must belong to an operation');
     await this.items.schedule(REBUILDING, [{ key: operation.id, state: { name } }]);
     this.work.wake();
     return {};
@@ -88,7 +88,7 @@ class LetEventTypePassHandler implements OperationHandler<LetEventTypePass> {
     if (this.codec.knows(type))
       throw new DomainError(
         'invalid_transition',
-        `This version can read ${type}: no subscription waits at it.`,
+        `This version can read ${type}, so no subscription waits at an event of this type.`,
       );
   }
 

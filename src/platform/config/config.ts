@@ -125,7 +125,7 @@ export const sealingConfig = defineConfig('sealing', {
 
 export type SealingConfig = ReturnType<typeof sealingConfig>;
 
-/** The chain of payouts and deposits, and when a payout counts as received or expired. */
+/** The settings of the chain: nodes, USDC contract, and when a payout counts as received or expired. */
 export const chainConfig = defineConfig('chain', {
   chainRpcUrl: optional(
     urls('http', 'https'),
@@ -191,7 +191,7 @@ export const PLATFORM_PARTS = [
 export function readParts(parts: readonly ConfigPart[], env: NodeJS.ProcessEnv): object {
   const names = parts.flatMap(({ settings }) => Object.values(settings).map(({ name }) => name));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`the setting ${twice} has two owners`);
+  if (twice !== undefined) throw new Error(`two parts of the configuration declare the setting ${twice}`);
   const config: object = Object.assign({}, ...parts.map((read) => read(env)));
   // The image sets NODE_ENV, so that a production container cannot become a sandbox by mistake.
   if (!env['MODE']?.trim() && env['NODE_ENV'] === 'production')
@@ -211,7 +211,7 @@ export function listenerUrl(host: string, port: number): string {
   return `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}`;
 }
 
-/** Returns a notice for the log if no proxy is trusted although a proxy has to end TLS, or null. */
+/** Returns a notice for the log if a proxy has to end TLS but no proxy is trusted, else null. */
 export function proxyNotice(config: HttpConfig): string | null {
   if (config.trustProxy !== null || config.roles.every((role) => role === 'worker')) return null;
   if (config.requireHttps)

@@ -66,7 +66,7 @@ const PROCESS = {
 
 export type ProcessConfig = Values<typeof PROCESS>;
 
-/** Declares the settings of a context or a part of the platform. Each name has one owner. */
+/** Declares the settings of a context or a part of the platform. No two parts may declare one name. */
 export function defineConfig<R extends Rules>(
   namespace: string,
   rules: R,

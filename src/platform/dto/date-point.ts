@@ -15,7 +15,7 @@ export function quoted(value: string): string {
 /** The first or the last time in a filter of a list. */
 export interface DatePoint {
   readonly at: Date;
-  /** The first instant after the point, or after its day for a date without a time. */
+  /** The first millisecond after `at`, or for a date without a time the start of the next day. */
   readonly end: Date;
 }
 

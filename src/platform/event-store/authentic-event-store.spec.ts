@@ -116,7 +116,7 @@ describe('the MAC of an event', () => {
   const { dataText, metadataText, ...written } = withMac(event, place.stream, place.revision, macs);
   const stored = { ...written, ...place, dataText: dataText!, metadataText: metadataText! };
 
-  it('is valid if the event is unchanged, and only under the key that created the MAC', () => {
+  it('is valid only for the unchanged event, and only with the key that created the MAC', () => {
     expect([hasValidMac(stored, macs), hasValidMac({ ...written, ...place }, macs)]).toEqual([true, true]);
     expect(hasValidMac(stored, new Sealer(randomBytes(32)))).toBe(false);
   });

@@ -32,7 +32,7 @@ export function withMac(event: NewEvent, stream: string, revision: number, macs:
 type Macced = Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type' | 'dataText' | 'metadataText'> &
   Readonly<Record<'data' | 'metadata', object>>;
 
-/** Checks that the service wrote this event at this revision of its stream. */
+/** Checks by the MAC that the service wrote this event at this revision of its stream. */
 export function hasValidMac(event: Macced, macs: Pick<Macs, 'isAuthentic'>): boolean {
   const metadataText = event.metadataText ?? JSON.stringify(event.metadata);
   const match = MAC_AT_END.exec(metadataText);
@@ -134,7 +134,7 @@ export class AuthenticEventStore implements EventStore {
   }
 }
 
-/** Returns the first missing revision, or null. Only the ledger detects missing events at the end. */
+/** Returns the first missing revision, or null. Only the ledger detects that the last events are missing. */
 function findMissing(
   events: readonly RecordedEvent[],
   { fromRevision = 0, lastOnly = false }: ReadOptions = {},

@@ -10,7 +10,7 @@ export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [
   { type: CLAIM_OWNER_ABANDONED },
 ];
 
-/** Checks for a fence, which marks a stream whose writer died before its first event. */
+/** Checks whether an event is a fence, which marks a stream whose writer died before its first event. */
 export function isFence(event: { readonly type: string }): boolean {
   return event.type === CLAIM_OWNER_ABANDONED;
 }
@@ -31,7 +31,7 @@ export function firstClaim(claim: Claim, { stream: owner, metadata }: Claimant):
 }
 
 /**
- * Reads a contested claim and returns the append for it. Throws ClaimHeld if an established stream holds it.
+ * Returns the append that acquires a claim. Throws ClaimHeld if another, established stream holds the claim.
  *
  * On a store that is not atomic, a holder without events died, or is slow between its claim and its first
  * event. The claimant therefore appends a fence to the holder's stream. A slow holder then gets a conflict,
@@ -78,7 +78,7 @@ async function readClaim(
   if (last === undefined) return null;
   // A newer version may use another event type.
   if (last.type !== CLAIM_ACQUIRED)
-    throw new DomainError('unavailable', `This version of the service does not know ${last.type} yet`);
+    throw new DomainError('unavailable', `This version of the service does not know the event ${last.type}`);
   return { owner: String(last.data['owner']), revision: last.revision };
 }
 

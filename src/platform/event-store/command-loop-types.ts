@@ -14,7 +14,7 @@ export interface Claim {
   /** The request field that is invalid if another aggregate holds the claim, with its message. */
   readonly field: string;
   readonly message: string;
-  /** The event type by which a holder frees the claim and never requests it again. */
+  /** The type of the event after which the claim is free and its holder never requests it again. */
   readonly freedBy?: string;
 }
 
@@ -41,7 +41,7 @@ export interface ExecuteOptions<State> {
    * preconditions. A writer that changes a precondition after the check then finds this announcement.
    */
   readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
-  /** Decides on the initial state first, without a read. Not allowed for personal events that need claims. */
+  /** True to decide on the initial state first, without a read; not for personal events that need claims. */
   readonly expectNew?: boolean;
 }
 

@@ -52,7 +52,7 @@ describe.each([true, false])('a change within an operation, on a store that is a
     expect(await store.head()).toBe(head);
   });
 
-  it('writes nothing if another request changes the subject between the read and the write', async () => {
+  it('writes nothing if another request changes the stream between the read and the write', async () => {
     let interfered = false;
     // Another request is not within the operation.
     const other = AsyncResource.bind(() => loop.execute(counter, 'one', () => [add(5)]));

@@ -82,7 +82,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect(executed.state).toBe(1);
     });
 
-    it('decides again on the stored state if the first decision threw, was empty or met a conflict', async () => {
+    it('decides on the stored state if the first decision threw, conflicted or had no events', async () => {
       await loop.execute(counter, 'one', () => [add(7)]);
       const again = await loop.execute(counter, 'one', (state) => [add(state)], { expectNew: true });
       expect(again.state).toBe(14);
@@ -95,7 +95,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  it('reads its preconditions again at each attempt, and is unavailable if they are never met', async () => {
+  it('reads its preconditions at each attempt, and is unavailable if no attempt meets them', async () => {
     await loop.execute(counter, 'other', () => [add(1)]);
     const read: number[] = [];
     const execute = (expected: (attempt: number) => number): Promise<unknown> =>
@@ -138,7 +138,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect(await loop.loadForDisplay(counter, 'none')).toBe(0);
     });
 
-    it('refuses a command as unavailable if it does not know the last event of the claim', async () => {
+    it('refuses a command as unavailable if the last event of its claim has an unknown type', async () => {
       await newer('phone-p', { ...unknown, type: 'claim.lent.v1' });
       const claiming = loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
       await expect(claiming).rejects.toMatchObject({ code: 'unavailable' });
@@ -146,7 +146,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  it('returns the response body and, if the store can, commits it even without events', async () => {
+  it('returns the response body, and an atomic store commits the response even without events', async () => {
     const place = { scope: 'm', key: newId(), fingerprint: 'f' };
     const under = (key: string) => ({
       response: {
@@ -231,7 +231,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       expect((await loop.load(counter, 'rival')).state).toBe(0);
     });
 
-    it('takes over an established claim only if its holder has the event that frees the claim', async () => {
+    it('takes over a held claim only if its holder has the event that frees the claim', async () => {
       const freed = (key: string): Claim => ({ ...phone(key), freedBy: 'counter.added.v1' });
       await loop.execute(counter, 'one', () => [add(1)], { claims: [freed('p')] });
       const other = { ...freed('p'), freedBy: 'counter.closed.v1' };
@@ -246,7 +246,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
 
     it.each([false, true])(
-      'establishes at most one of three rivals, however they interleave and die (earlier holder: %s)',
+      'lets at most one of three rivals get a claim, however they interleave and die (earlier holder: %s)',
       async (freed) => {
         // The former holder may end at any time of the race.
         const claim: Claim = { ...phone('p'), ...(freed ? { freedBy: 'counter.closed.v1' } : {}) };

@@ -27,13 +27,13 @@ const SNAPSHOT_EVERY = 100;
 const RETRY = { firstMs: 2, maxMs: 50 };
 const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions: [] };
 
-/** An operator's operation while its change is written (ADR 176). */
+/** The operator's operation that the current commands execute (ADR 176). */
 export interface CurrentOperation {
   readonly id: string;
-  /** The required revision of each stream of the subject until its first write; null for no stream. */
+  /** The revisions that the subject's streams must have at their first write; null for a missing stream. */
   readonly expected: Map<string, number | null>;
   readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
-  /** The operation's stream and its revision while the operation is open, which the first commit requires. */
+  /** The stream of the operation. The first commit requires `revision`, at which the operation is open. */
   readonly own?: { readonly stream: string; readonly revision: number };
 }
 
@@ -61,7 +61,7 @@ interface Found<S> extends Loaded<S> {
   readonly unknown: DomainError | null;
 }
 
-/** Executes commands: load, decide, append, repeat after a conflict. Unknown events fail them (ADR 96). */
+/** Executes commands: load, decide, append, and repeat after a conflict. Fails on unknown events (ADR 96). */
 @Injectable()
 export class CommandLoop {
   constructor(
@@ -175,7 +175,7 @@ export class CommandLoop {
       unknown:
         unknown === undefined
           ? null
-          : new DomainError('unavailable', `This version of the service does not know ${unknown} yet`),
+          : new DomainError('unavailable', `This version of the service does not know the event ${unknown}`),
       lastId: own.at(-1)?.id ?? snapshot?.eventId ?? null,
     };
     if (last && stored.length >= SNAPSHOT_EVERY && found.established && unknown === undefined) {
@@ -243,7 +243,7 @@ function toCause<S>({ metadata, follows }: ExecuteOptions<S>, { lastId }: Found<
   };
 }
 
-/** The preconditions of a commit: the subject's other streams and the operation's stream. */
+/** Returns the required revisions of the subject's other streams and of the operation's stream. */
 function otherRevisions({ expected, written, own }: CurrentOperation, stream: string): StreamAppend[] {
   const first = own !== undefined && written.length === 0 ? [[own.stream, own.revision] as const] : [];
   return [...expected, ...first]

@@ -3,7 +3,7 @@ import type { Database } from '../postgres/database.js';
 import type { CopyEnd, RecordedEvent } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 
-/** The pattern of a copy's source or target: `postgres` (DATABASE_URL) or an EventStoreDB URL. */
+/** The pattern for the source or target of a log copy: `postgres` (DATABASE_URL) or an EventStoreDB URL. */
 export const COPY_END = /^(postgres$|esdb(\+discover)?:\/\/.)/;
 
 export async function openCopyEnd(name: string, database: Database): Promise<CopyEnd> {

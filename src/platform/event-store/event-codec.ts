@@ -129,7 +129,7 @@ export class EventCodec {
   }
 }
 
-/** Returns a changed copy. A spread alone would lose the lazy getters of the event. */
+/** Returns the event with another type and other data. A spread alone would lose its lazy getters. */
 function changed<E extends object>(event: E, type: string, data: JsonObject): E {
   const { metadata, recordedAt } = event as Partial<RecordedEvent>;
   return { ...event, ...(metadata && { metadata }), ...(recordedAt && { recordedAt }), type, data };

@@ -1,7 +1,7 @@
 import { sleep } from '../jobs/backoff.js';
 import { comparePositions, type EventStore, type RecordedEvent } from './port.js';
 
-/** The events of a page, few enough to be freed before the garbage collector promotes them. */
+/** The number of events per page, low enough to be freed before the garbage collector promotes them. */
 const PAGE = 500;
 
 /** Yields the log in pages. The next page is read while the caller handles the current one. */
@@ -26,7 +26,7 @@ export async function* logPages(
 }
 
 const BATCH = 1000;
-/** The minimum delay between polls, so that events batch under load. */
+/** The minimum delay between polls, so that several events form one batch under load. */
 const REST_MS = 10;
 const POLL_MS = 25;
 const IDLE_POLL_MS = 100;

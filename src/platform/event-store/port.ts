@@ -10,7 +10,7 @@ export interface EventMetadata {
   readonly actor?: string;
   readonly request_id?: string;
   readonly merchant_id?: string;
-  /** The API key of the request, unless it is the merchant's id. */
+  /** The API key of the request; absent if it is the merchant's id. */
   readonly key_id?: string;
   /** The portal session, which identifies the person. */
   readonly portal_session_id?: string;
@@ -18,7 +18,7 @@ export interface EventMetadata {
   readonly causation_id?: string;
   readonly operation_id?: string;
   readonly traceparent?: string;
-  /** The MAC (authentic-event-store.ts), which is the last member. */
+  /** The MAC of the event (authentic-event-store.ts), always the last member of the metadata. */
   readonly mac?: string;
 }
 
@@ -28,7 +28,7 @@ export interface NewEvent {
   readonly type: string;
   readonly data: JsonObject;
   readonly metadata: EventMetadata;
-  /** The JSON of `data` and `metadata`, if the caller has it. */
+  /** The JSON texts of `data` and `metadata`, if the caller has them already. */
   readonly dataText?: string;
   readonly metadataText?: string;
 }
@@ -37,9 +37,9 @@ export interface RecordedEvent extends NewEvent {
   /** True for an event whose MAC is missing or wrong. No consumer may act on it. */
   readonly isForged?: true;
   readonly stream: string;
-  /** The place in its stream, from 0. */
+  /** The place of the event in its stream, counted from 0. */
   readonly revision: number;
-  /** The place among all events, opaque except for {@link comparePositions}. */
+  /** The place of the event among all events, opaque except for {@link comparePositions}. */
   readonly position: string;
   readonly recordedAt: Date;
 }
@@ -60,7 +60,7 @@ export interface StoredResponse {
   readonly key: string;
   readonly fingerprint: string;
   readonly status: number;
-  /** The exact response as UTF-8 text; empty for none. */
+  /** The exact response body as UTF-8 text; an empty text if there is no body. */
   readonly body: string;
 }
 
@@ -79,7 +79,7 @@ export type CommitResult =
       /** The revision of each stream of `appends` after the commit; -1 for a missing stream. */
       readonly revisions: readonly number[];
     }
-  /** The stream is at `actual` (null if missing) instead. An atomic store wrote nothing. */
+  /** `stream` is at the revision `actual` (null if missing). An atomic store wrote nothing. */
   | { readonly outcome: 'conflict'; readonly stream: string; readonly actual: number | null }
   /** The key of `response` has this response already; nothing was written. */
   | { readonly outcome: 'responded'; readonly response: StoredResponse };
@@ -89,16 +89,16 @@ export interface ReadOptions {
   readonly lastOnly?: boolean;
 }
 
-/** The port of the event store. Its methods throw EventStoreUnavailable. */
+/** The port of the event store. Its methods throw EventStoreUnavailable during an outage. */
 export interface EventStore {
   readonly atomic: boolean;
   readonly carriesResponses: boolean;
-  /** Notifies of commits by this process, and of others once `head` finds them. */
+  /** Notifies of commits by this process, and of commits by other processes once `head` finds them. */
   readonly committed: ChangeNotifier;
 
   commit(commit: Commit): Promise<CommitResult>;
   readStream(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[]>;
-  /** Reads up to `limit` events, or fewer if they are large. Only an empty page marks the end. */
+  /** Reads up to `limit` events, or fewer if they are large. Only an empty page means the end of the log. */
   readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]>;
   head(): Promise<string | null>;
   /** Reads the UUID of the log, which remains with the events. The first call creates it. */

@@ -165,7 +165,7 @@ describe('snapshots of streams', () => {
     }
   });
 
-  it('seal personal data with the key of the person, and are not used once it is erased', async () => {
+  it('are sealed with the key of the person, and are not used once this key is erased', async () => {
     const keys = new PersonalKeys(db.database, sealer);
     const kept = new Snapshots(db.database, sealer, keys);
     await grow(200);

@@ -5,7 +5,7 @@ import { Database } from '../postgres/database.js';
 import { PersonalKeys, type PersonalKey } from '../sealing/personal-keys.js';
 import { Sealer } from '../sealing/sealer.js';
 
-/** The state after the event `eventId` at `revision`. */
+/** The state of a stream after the event `eventId` at `revision`. */
 interface Snapshot<S> {
   readonly state: S;
   readonly revision: number;

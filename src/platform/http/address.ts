@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { isWithin } from '../config/cidrs.js';
 
-/** Parses an address; an IPv4-mapped IPv6 address becomes IPv4. Null for any other text. */
+/** Parses an IP address; an IPv4-mapped IPv6 address becomes IPv4. Returns null for any other text. */
 export function parseAddress(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   return ipaddr.isValid(address) ? ipaddr.process(address) : null;
 }

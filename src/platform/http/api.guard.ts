@@ -89,7 +89,7 @@ export function sign(secret: string, prefix: string, body: Buffer): Buffer {
   return createHmac('sha256', keys.memo(secret)).update(prefix, 'utf8').update(body).digest();
 }
 
-/** Returns the index of the secret that created the lower-case hex signature, or -1, in constant time. */
+/** Finds the secret that created the lower-case hex signature. Returns its index or -1, in constant time. */
 export function signerAmong(
   secrets: readonly string[],
   signature: string,
@@ -101,7 +101,7 @@ export function signerAmong(
   return secrets.map((secret) => timingSafeEqual(given, sign(secret, prefix, body))).lastIndexOf(true);
 }
 
-/** Returns the digest that replaces a body in the string to sign of the request log (admin-api.md 3). */
+/** Returns the digest that the request log contains in place of a body (admin-api.md 3). */
 export function bodyDigest(body: Buffer | string): string {
   const hash = createHash('sha256').update(body).digest('hex');
   return `sha256:${hash} (${Buffer.byteLength(body)} bytes)`;

@@ -16,7 +16,7 @@ import { problemJson, toTitle, type HttpProblem } from './problem.js';
 
 export const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** The idle timeout, longer than that of common load balancers, so that they close idle connections first. */
+/** The idle timeout. Common load balancers have shorter timeouts and close idle connections first. */
 const KEEP_ALIVE_MS = 72_000;
 const TIMEOUT_CHECK_MS = 5_000;
 
@@ -28,7 +28,7 @@ export function toBacklog({ maxConnections }: HttpConfig): number {
 /** The time without traffic after which a connection is closed. No handler runs that long. */
 export const IDLE_TIMEOUT_MS = 60_000;
 
-/** The most pipelined requests without a response on one connection. */
+/** The maximum number of pipelined requests without a response on one connection. */
 const MAX_PENDING = 32;
 
 declare module 'node:http' {

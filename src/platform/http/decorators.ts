@@ -58,7 +58,7 @@ export class BodyPipe extends DtoPipe {
   }
 }
 
-/** Validates a query. Lists refuse unknown parameters: a misspelt filter must not list everything. */
+/** Validates a query. Lists refuse unknown parameters, so that a misspelt filter never lists everything. */
 export class QueryPipe extends DtoPipe {
   constructor(private readonly isList: boolean) {
     super((errors) => {
@@ -83,7 +83,7 @@ export class QueryPipe extends DtoPipe {
   }
 }
 
-/** Validates inputs in a query. Invalid values get 422; repeated or overlong unknown parameters get 400. */
+/** Validates inputs in a query. Invalid values get 422; repeats and overlong unknown parameters get 400. */
 class InputsPipe extends DtoPipe {
   override transform(query: QueryString, metadata: ArgumentMetadata): Promise<unknown> {
     const known = listMembers(metadata.metatype);
@@ -96,7 +96,7 @@ class InputsPipe extends DtoPipe {
   }
 }
 
-/** Trims filters like stored values, except a blank before digits: it may be the plus of a phone number. */
+/** Trims filters, except for a blank before digits, which may be the unescaped plus of a phone number. */
 function trimmed(query: QueryString): QueryString {
   const trim = (text: string): string => (/^ \d[\d ().-]{5,30}$/.test(text) ? text : text.trim());
   return Object.fromEntries(
@@ -109,7 +109,7 @@ function listMembers(dto: ArgumentMetadata['metatype']): ReadonlySet<string> {
   return new Set(ofDto.map(({ propertyName }) => propertyName));
 }
 
-/** Returns messages by field name, without parent objects. An error of an array item has the array's name. */
+/** Returns the messages by field name, not by path. An invalid item of an array has the array's name. */
 function fieldErrors(errors: readonly ValidationError[], array = ''): FieldErrors {
   const fields: Record<string, string[]> = {};
   const add = (name: string, messages: readonly string[]): void => {
@@ -136,8 +136,8 @@ export const Ticket = fromRequest(getTicket);
 export const Cause = fromRequest(toCause);
 
 /**
- * Marks a write that always passes the response of a success to `CommandLoop.execute`, so that the commit can
- * detect a used key. `inClear` stores a response without secrets and personal data unsealed.
+ * Marks a write that passes the response of each success to `CommandLoop.execute`, so that the commit detects
+ * a used Idempotency-Key. `inClear` is for a response without secrets and personal data, stored unsealed.
  */
 export const StoresResponseWithEvents = ({ inClear = false } = {}): MethodDecorator =>
   SetMetadata(STORED_WITH_EVENTS, { inClear });
@@ -164,10 +164,10 @@ export const BodyWithText = (...path: readonly string[]): ParameterDecorator =>
 /** The query as an instance of its DTO class. An invalid parameter gets 400 with its name. */
 export const ValidQuery = (): ParameterDecorator => Query(new QueryPipe(false));
 
-/** The parameters of lists that are not filters. */
+/** The parameters of a list other than its filters. */
 const PLACES = ['page_cursor', 'page_size', 'totals'];
 
-/** Refuses a cursor from another path or other filters with 400. Reserves memory before a page is read. */
+/** Refuses a page cursor of another path or other filters (400). Reserves memory before a page is read. */
 @Injectable()
 class ListCursors implements NestInterceptor {
   constructor(private readonly memory: MemoryBudget) {}

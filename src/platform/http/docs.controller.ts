@@ -78,7 +78,7 @@ export class DocsController {
     if (this.config.mode !== 'sandbox') throw DomainError.notFound('Page');
   }
 
-  /** Returns the file of a path below `/docs/`: itself, its `.html` or its index. Null if there is none. */
+  /** Finds the file for a path below `/docs/`, its `.html` file or its `index.html`; null if none exists. */
   private find(path: string): string | null {
     const names = new Set(readdirSync(this.folder, { recursive: true, encoding: 'utf8' }));
     const paths = [path, `${path}.html`, `${path}index.html`, `${path}/index.html`];
@@ -111,7 +111,7 @@ export class OpenApiController {
     reply.header('content-type', 'application/json; charset=utf-8').send(text);
   }
 
-  /** Returns the document with the URLs of the service, which are unknown at build time. */
+  /** Returns the OpenAPI document with the URLs of the service, which are unknown at build time. */
   private async withServer(): Promise<string> {
     const { mode, publicUrl, adminUrl, adminPort } = this.config;
     const url = publicUrl ?? '/';

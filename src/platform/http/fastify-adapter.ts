@@ -53,7 +53,7 @@ declare module 'fastify' {
   }
 }
 
-/** The length limit of path parameters. No request line reaches it, so an overlong id gets 404. */
+/** The length limit of path parameters, longer than any request line, so that an overlong id gets 404. */
 const MAX_PARAM_LENGTH = 16_384;
 
 /** Nest's Fastify adapter with one router for all listeners and one mapping of errors. It parses no body. */
@@ -101,7 +101,7 @@ export class EdgeAdapter extends FastifyAdapter {
 
   override registerParserMiddleware(): void {}
 
-  /** Serves unknown paths with the `@All('*')` route, behind the same guards. */
+  /** Serves unknown paths with the `@All('*')` route, behind the global guards. */
   override all(...route: unknown[]): FastifyInstance {
     return this.getInstance().setNotFoundHandler(route.at(-1) as RouteHandlerMethod);
   }
@@ -135,7 +135,7 @@ function sendStream(reply: FastifyReply, file: StreamableFile): FastifyReply {
   return reply.send();
 }
 
-/** One year, without includeSubDomains. */
+/** The value of the HSTS header: one year, without includeSubDomains. */
 const HSTS = 'max-age=31536000';
 
 /** Creates the request state and sets the common headers. HSTS is sent over HTTPS only (RFC 6797). */
@@ -150,7 +150,7 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, { requireHtt
   if (requireHttps && request.protocol === 'https') reply.header('strict-transport-security', HSTS);
 }
 
-/** The headers that reveal a proxy, which sends at least one of them. */
+/** The headers that reveal a proxy. Every proxy sends at least one of these headers. */
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'x-real-ip', 'via'];
 
 @Injectable()
@@ -219,7 +219,7 @@ export class EdgeHooks implements OnModuleInit {
     done();
   }
 
-  /** Returns the payload, or a problem if it exceeds the MemoryBudget. A write always gets its response. */
+  /** Returns the payload if the MemoryBudget allows it, else a problem. A write always gets its response. */
   private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
     const { isListPage = false } = request.routeOptions.config;
     const isBounded = request.edge.page === null || isListPage;
@@ -232,8 +232,8 @@ export class EdgeHooks implements OnModuleInit {
 }
 
 /**
- * Returns the problem of a request to a page, or null. The shell's socket refuses proxies: their clients
- * would all be the shell. A wrong method of a program gets 405, except on a widget with hidden routes.
+ * Returns the problem of a request to a page, or null. The shell's socket refuses proxies, because all their
+ * clients would count as the shell. A program gets 405 for a wrong method, except from a widget.
  */
 function refuseOnPage(request: FastifyRequest, routes: RouteTable): HttpProblem | null {
   const { page } = request.edge;

@@ -45,7 +45,7 @@ import { RateLimitGuard, RateLimits } from './rate-limit.guard.js';
 import { MemoryBudget } from './request-body.js';
 import { rawPath } from './request-state.js';
 
-/** Refuses unknown paths on every listener. The guards of an API precede it. */
+/** Refuses unknown paths on every listener, after the guards of the API have run. */
 @Controller()
 @Public()
 class UnknownPathController {
@@ -128,7 +128,7 @@ export class PageListeners implements OnModuleInit, OnApplicationBootstrap, Befo
     return server;
   }
 
-  /** Opens the shell's socket. The process continues if that fails. */
+  /** Opens the shell's socket. The process continues after a failure. */
   private async openShell(): Promise<void> {
     try {
       this.removeSocket = await listenOnSocket(this.open(CONSOLE_PAGE, true), this.config.dataDir);

@@ -21,7 +21,7 @@ it.each([
   ['a trusted proxy', { trustProxy: '10.0.0.1' }],
   ['no proxy', { ...sandbox, publicUrl: 'http://127.0.0.1:3000' }],
   ['the role worker alone', { roles: ['worker'] }],
-])('the boot logs no warning with %s', (_, change) =>
+])('the boot logs no warning about proxies with %s', (_, change) =>
   expect(proxyNotice({ ...production, ...change } as HttpConfig)).toBeNull(),
 );
 
@@ -34,6 +34,6 @@ it.each([
   ['::ffff:8.8.8.8', false],
   ['2606:4700::1111', false],
   ['', false],
-])('%s is a private address that gets metrics without HTTPS: %s', (address, may) =>
+])('the check that %s is a private address, which gets metrics without HTTPS, returns %s', (address, may) =>
   expect(isPrivateAddress(address)).toBe(may),
 );

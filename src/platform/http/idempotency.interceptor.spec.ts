@@ -31,10 +31,10 @@ interface Call {
   readonly route?: keyof Routes;
 }
 
-/** What an interceptor responds: status, body, and whether it was replayed. */
+/** The response of an interceptor: its status, its body, and true for a replay. */
 type Sent = readonly [number, string, boolean];
 
-/** Responses as PostgreSQL keeps them: the first under a scope and key stays. */
+/** Creates an interceptor with a store that retains the first response under a scope and a key. */
 function interceptor({ carriesResponses = true } = {}) {
   const kept = new Map<string, StoredResponse>();
   let queries = 0;
@@ -95,7 +95,7 @@ const refusal = (status: number): object => ({ problem: expect.objectContaining(
 describe('a request under an Idempotency-Key', () => {
   const key = newId();
 
-  it('gets 409 while another with the same key is in flight, and 422 if the two differ', async () => {
+  it('gets 409 while a request with its key is in flight, or 422 if the two requests differ', async () => {
     const { send } = interceptor();
     let finish = (_: Reply): void => undefined;
     const first = send({ key }, () => new Promise((resolve) => (finish = resolve)));
@@ -117,7 +117,7 @@ describe('a request under an Idempotency-Key', () => {
     await expect(send({ key: 'k' }, created('1'))).rejects.toMatchObject(refusal(400));
   });
 
-  it('stores the response text that is sent. A request without a key and a GET store nothing', async () => {
+  it('stores the response text that is sent, but nothing for a GET or without a key', async () => {
     const { send, kept } = interceptor();
     expect(await send({ key }, async () => ({ n: 1 }))).toEqual([201, '{"n":1}', false]);
     expect(await send({ key }, async () => ({ n: 2 }))).toEqual([201, '{"n":1}', true]);
@@ -140,7 +140,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(kept.size).toBe(2);
   });
 
-  it('replays the earlier response if the commit finds one under the key', async () => {
+  it('replays the earlier response that the commit finds under the key', async () => {
     const { send, kept } = interceptor();
     await send({ key }, created('first'));
     const repeat = async (): Promise<never> => {
@@ -149,7 +149,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(await send({ key, route: 'withEvents' }, repeat)).toEqual([201, 'first', true]);
   });
 
-  it('finds and stores its response in the response store if commits carry no responses', async () => {
+  it('uses the response store if the event store cannot commit responses with events', async () => {
     const { send, kept, queries } = interceptor({ carriesResponses: false });
     const handle = async (request: FastifyRequest) => {
       getTicket(request).response(201, 'created');
@@ -171,7 +171,7 @@ describe('a request under an Idempotency-Key', () => {
   );
 
   it.each([403, 404, 409])(
-    'gets the 201 that a repeat in another process stored first, instead of a %i',
+    'gets the 201 that another process stored for a repeat, and not the %i of this process',
     async (status) => {
       const { send, kept } = interceptor();
       await send({ key }, created('faster'));

@@ -28,14 +28,14 @@ const MALFORMED_KEY: HttpProblem = {
 const IN_FLIGHT: HttpProblem = { status: 409, detail: 'A request with this Idempotency-Key is in flight' };
 const KEY_REUSED: HttpProblem = { status: 422, detail: 'This Idempotency-Key was used for another request' };
 
-/** Statuses of requests that were not executed: a repeat runs again (contract.md 4.4). */
+/** The statuses of requests that were not executed, so that a repeat runs again (contract.md 4.4). */
 const NOT_STORED = [401, 413, 429];
-/** Statuses that depend on the current state. They are not stored: a repeat runs again (ADR 22). */
+/** The statuses that depend on the current state. They are not stored, so a repeat runs again (ADR 22). */
 const TRANSIENT = [403, 404, 409, 412, 428];
 
 /**
- * Reads bodies, and runs a write under an Idempotency-Key once (contract.md 4). With
- * `@StoresResponseWithEvents()` and a store that carries responses, the commit detects used keys.
+ * Reads bodies, and runs a write under an Idempotency-Key once (contract.md 4). The commit detects a used key
+ * if the route has `@StoresResponseWithEvents()` and the event store `carriesResponses`.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -146,7 +146,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 }
 
-/** Runs the handler, and again with newly derived ids if the operation of the key has expired. */
+/** Runs the handler. If the operation of the key has expired, runs the handler again with new ids. */
 async function valueUnder(ticket: KeyedTicket, next: CallHandler): Promise<unknown> {
   for (; ; ticket.uses += 1) {
     try {

@@ -4,7 +4,7 @@ import { Field, type Dto, type Rule } from '../dto/field.js';
 import { day, digits, text } from '../dto/rules.js';
 import { decodeCursor, type PagePlace } from '../postgres/page-cursor.js';
 
-/** The largest page in items (contract.md 6). */
+/** The maximum number of items in a page (contract.md 6). */
 export const MAX_PAGE = 1000;
 
 export const Day = (description: string): PropertyDecorator => Field(day, { optional: true, description });

@@ -1,13 +1,13 @@
 import type { HttpConfig, ProcessConfig } from '../config/config.js';
 
 type Texts<Kind extends string> = `refused${Kind}` | `refused${Kind}Text`;
-/** The texts of a page. If `Suspended` or `Closing` has no texts, the page displays the `Link` texts. */
+/** The texts of a page. A page without texts for `Suspended` or `Closing` displays the texts for `Link`. */
 type PageMessages = Readonly<
   Record<'loading' | 'noScript' | Texts<'Link' | 'TooOften' | 'Trouble'>, string> &
     Partial<Record<Texts<'Suspended' | 'Closing'>, string>>
 >;
 
-/** A page for people on its own listener, and so its own origin (ADR 172). `PageController`s serve it. */
+/** A page for people, with its own listener and origin (ADR 172). `PageController`s serve it. */
 export interface Page {
   /** The folder in widgets/. */
   readonly name: string;
@@ -33,7 +33,7 @@ const MESSAGES: PageMessages = {
 };
 const ENGLISH: Page['messages'] = { en: MESSAGES, es: MESSAGES, de: MESSAGES };
 
-/** The admin API and the console, `{admin_url}` (admin-api.md 1). */
+/** The page of the admin API and the console, at `{admin_url}` (admin-api.md 1). */
 export const CONSOLE_PAGE: Page = {
   name: 'console',
   path: '/console',
@@ -44,7 +44,7 @@ export const CONSOLE_PAGE: Page = {
   requestTimeoutMs: 15_000,
 };
 
-/** The portal of merchants, `{portal_url}` (admin-api.md 6). */
+/** The page of the portal for merchants, at `{portal_url}` (admin-api.md 6). */
 export const PORTAL_PAGE: Page = {
   ...CONSOLE_PAGE,
   name: 'portal',

@@ -1,4 +1,4 @@
-/** The merchant that sends a request to an API, with the key if a merchant can have several keys. */
+/** The merchant that sends a request to an API, and its key in an API with several keys per merchant. */
 export interface ApiCaller {
   readonly merchantId: string;
   /** The signing keys: one, or two during a rotation. The HMAC key is the UTF-8 bytes of each. */
@@ -6,7 +6,7 @@ export interface ApiCaller {
   /** The ids of `privateKeys`, in the same order. */
   readonly privateKeyIds?: readonly string[];
   readonly status: 'active' | 'suspended';
-  /** CIDRs of permitted addresses; empty for any. */
+  /** The CIDRs of the permitted addresses; empty if any address is permitted. */
   readonly ipAllowList: readonly string[];
   /** The merchant's rate limit; null or absent for the default. */
   readonly requestsPerMinute?: number | null;
@@ -16,7 +16,7 @@ export interface ApiCaller {
   readonly countedAs?: string;
 }
 
-/** A merchant with its settings for pages of its users. */
+/** A merchant, with the settings of the pages for its users. */
 export interface MerchantProfile extends ApiCaller {
   /** The name on pages, or the merchant's name if none is set for pages. */
   readonly name: string;

@@ -11,7 +11,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
   sendRefusal(request, reply, problem);
 }
 
-/** Sends a refusal: HTML to a browser that opens a page, else problem details. No site may embed them. */
+/** Sends a refusal as HTML to a browser that opens a page, else as problem details. No site may embed it. */
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): void {
   const { page } = request.edge;
   if (page !== null && acceptsHtml(request))

@@ -47,7 +47,7 @@ const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   unavailable: 503,
 };
 
-/** Checks that an error means 503: a dependency failed, not the program. */
+/** Checks that an error means 503, because a dependency failed and not the program. */
 export function isUnavailable(error: unknown): error is Error {
   if (error instanceof DomainError) return STATUS_OF[error.code] === 503;
   if (error instanceof Refusal) return error.problem.status === 503;
@@ -139,7 +139,7 @@ const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'The request path is malformed',
 };
 
-/** Converts a thrown value. The problem of an unexpected error reveals nothing internal. */
+/** Converts a thrown value to a problem, which reveals nothing internal for an unexpected error. */
 export function toProblem(error: unknown): HttpProblem {
   if (error instanceof DomainError) {
     const status = STATUS_OF[error.code];

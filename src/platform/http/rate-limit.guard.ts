@@ -15,9 +15,9 @@ import { Refusal, type HttpProblem } from './problem.js';
 
 /** The length of a window, which starts with the first request of a caller. */
 export const WINDOW_SECONDS = 60;
-/** The most callers in memory. An evicted caller leases points again. */
+/** The maximum number of callers in memory. An evicted caller leases requests again. */
 const MAX_CALLERS = 50_000;
-/** The timeout of the store. When it expires, the process counts only its own requests. */
+/** The timeout of the database. When it expires, the process counts only its own requests. */
 const STORE_TIMEOUT_MS = 1000;
 
 interface Quota {
@@ -41,9 +41,9 @@ export function refuseUntil(blockedUntil: number | null, now = Date.now()): void
 }
 
 interface Lease {
-  /** Unused points of the lease. */
+  /** The number of requests that the lease still allows. */
   readonly leased: number;
-  /** The remaining points of the shared counter. */
+  /** The number of requests that the shared counter still allows. */
   readonly remaining: number;
   readonly resetsAt: number;
   readonly exhausted: boolean;
@@ -66,7 +66,7 @@ const NO_LEASE: Lease = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false
 
 /**
  * The rate limits over all processes: a fixed window per caller in the database (contract.md 5.1). A process
- * leases 1 % of a limit, or one point per waiting request. Names are hashed: some are addresses of people.
+ * leases at least 1 % of a limit. The names are hashed, because some contain addresses of people.
  */
 export class RateLimits {
   /** Separate caches, because strangers can invent exchange keys, which must not evict other leases. */
@@ -95,7 +95,7 @@ export class RateLimits {
     });
   }
 
-  /** Takes one point and sets the RateLimit headers. Throws with 429 above the limit. */
+  /** Counts one request and sets the RateLimit headers. Throws a Refusal with 429 above the limit. */
   async admit(caller: LimitedCaller, reply: FastifyReply): Promise<void> {
     const { allowed, remaining, resetsAt } = await this.take(caller);
     const { counts, limit } = caller;
@@ -105,7 +105,7 @@ export class RateLimits {
     if (!allowed) refuseUntil(resetsAt, this.now());
   }
 
-  /** Takes one point, synchronously while a lease lasts. */
+  /** Counts one request. Returns its quota synchronously while the caller's lease lasts. */
   take(caller: LimitedCaller): Quota | Promise<Quota> {
     const accounts = this.accounts[caller.counts];
     const name = `${caller.name} ${caller.limit}`;
@@ -114,7 +114,7 @@ export class RateLimits {
     return this.fromLease(account) ?? account.waiting.call();
   }
 
-  /** Returns the usage in all processes. Leased points count as used. `resetsAt` is null without a window. */
+  /** Returns the usage in all processes, with leased requests. `resetsAt` is null without a window. */
   async usage(caller: LimitedCaller) {
     const found = await this.shared.get(this.keyFor(caller));
     const { limit } = caller;
@@ -179,7 +179,7 @@ export class LocalRateLimiter {
 
   constructor(private readonly limit: number) {}
 
-  /** Takes points. Returns null within the limit, else the end of the window in epoch milliseconds. */
+  /** Adds points to the name's window. Returns null within the limit, else the window's end in epoch ms. */
   take(name: string, points = 1): number | null {
     let window = this.windows.get(name);
     if (window === undefined || window.resetsAt <= Date.now()) {
@@ -190,7 +190,7 @@ export class LocalRateLimiter {
     return window.points > this.limit ? window.resetsAt : null;
   }
 
-  /** Returns the same as `take`, without taking a point. */
+  /** Returns the same as `take`, but adds no points. */
   blockedUntil(name: string): number | null {
     const { points, resetsAt } = this.windows.get(name) ?? { points: 0, resetsAt: 0 };
     return points > this.limit && resetsAt > Date.now() ? resetsAt : null;

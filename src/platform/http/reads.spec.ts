@@ -14,11 +14,11 @@ interface Request {
   readonly params?: object;
   readonly query?: object;
   readonly isCurrent?: boolean;
-  /** Of a person in the portal; null: an operator. */
+  /** The portal session of a merchant's person; null for an operator. */
   readonly portalSessionId?: string | null;
 }
 
-/** What a read of a caller who is confined to OWN does, in order; the last act is its response or its error. */
+/** Returns the acts of a read in order, for a caller confined to OWN. The last is the response or error. */
 async function actsOf(
   respond: (acts: unknown[]) => unknown,
   {
@@ -71,7 +71,7 @@ describe('a read of the admin API', () => {
     ]);
   });
 
-  it('records the merchant of each row of a list, or of the filter if there is one', async () => {
+  it('records the merchant of the filter, or else the merchant of each row of a list', async () => {
     const list = { facts: { lookup: 'things', etag: undefined }, params: {} };
     const page = { things: [thing, { id: ID, merchant_id: null }, thing], next_cursor: null };
     expect(await actsOf(() => page, list)).toContainEqual([[OWN, OWN], 'things']);
@@ -94,8 +94,8 @@ describe('a read of the admin API', () => {
   });
 
   it.each([
-    ['a text', new Reply(200, '{}'), 'a text needs a Disclosure'],
-    ['a resource without merchant_id', { thing: {} }, 'a resource without merchant_id needs a Disclosure'],
+    ['a text', new Reply(200, '{}'), 'expected a Disclosure, not a text'],
+    ['a resource without merchant_id', { thing: {} }, 'expected a merchant_id or a Disclosure'],
   ])('fails if the response is %s', async (_, response, message) => {
     expect((await actsOf(() => response)).slice(2)).toEqual(['handler', message]);
   });

@@ -43,7 +43,7 @@ function filteredMerchant({ query }: FastifyRequest): string | null {
   return readUuid((query as { readonly merchant_id?: unknown }).merchant_id);
 }
 
-/** Injects the ids of the merchants that a list may contain; null for all. A filter out of reach gets 404. */
+/** Injects the merchant ids that a list may contain; null for all. Filtering by any other id gets 404. */
 export const Reach = fromRequest((request): Requester['merchants'] => {
   const caller = request.edge.visitor as Requester;
   const merchantId = filteredMerchant(request);
@@ -52,7 +52,7 @@ export const Reach = fromRequest((request): Requester['merchants'] => {
   return [merchantId];
 });
 
-/** Waits for the read model, refuses resources out of reach, records lookups and sets the ETag. */
+/** Waits for the read model, refuses resources of other merchants, records lookups and sets the ETag. */
 @Injectable()
 export class ReadInterceptor implements NestInterceptor {
   constructor(
@@ -103,15 +103,15 @@ export class ReadInterceptor implements NestInterceptor {
   }
 }
 
-/** Returns the `merchant_id` of the resource or of each row. Throws if one is missing. */
+/** Returns the `merchant_id` of the resource or of each row. Throws for a missing `merchant_id`. */
 function merchantsIn(response: unknown): readonly (string | null)[] {
-  if (response instanceof Reply || !isObject(response)) throw new Error('a text needs a Disclosure');
+  if (response instanceof Reply || !isObject(response)) throw new Error('expected a Disclosure, not a text');
   return Object.values(response)
     .flat()
     .filter(isObject)
     .map(({ merchant_id: merchantId }) => {
       if (typeof merchantId === 'string' || merchantId === null) return merchantId;
-      throw new Error('a resource without merchant_id needs a Disclosure');
+      throw new Error('expected a merchant_id or a Disclosure');
     });
 }
 
@@ -119,5 +119,5 @@ function merchantsIn(response: unknown): readonly (string | null)[] {
 export const Reads = (facts: ReadFacts): MethodDecorator =>
   applyDecorators(SetMetadata(READS_KEY, facts), UseInterceptors(ReadInterceptor));
 
-/** Waits until the view has all earlier writes; 503 after READ_YOUR_WRITES_MS (contract.md 7.1, 7.2). */
+/** Delays reads until `view` has all earlier writes; 503 after READ_YOUR_WRITES_MS (contract.md 7.1, 7.2). */
 export const UpToDate = (view: string): MethodDecorator => Reads({ view, lookup: null });

@@ -55,7 +55,7 @@ describe('the memory for requests and responses', () => {
 });
 
 describe('a JSON body', () => {
-  it('is parsed with its escapes', () => {
+  it('may contain escapes and a member named constructor', () => {
     expect(parseJsonBody(Buffer.from('{"a":"\\u00e9","constructor":1}'))).toEqual({ a: 'é', constructor: 1 });
   });
 

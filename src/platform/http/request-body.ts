@@ -47,7 +47,7 @@ export class MemoryBudget {
     return true;
   }
 
-  /** Reserves memory before a page is read: slow clients must not accumulate pages. False after a timeout. */
+  /** Reserves memory for a list before the read, to limit slow clients. Returns false after a timeout. */
   async reservePage(edge: RequestState): Promise<boolean> {
     const bytes = Math.min(PAGE_BYTES, this.limit / SHARES);
     const deadline = performance.now() + PAGE_WAIT_MS;
@@ -94,7 +94,7 @@ function tooLarge(limit: number): DomainError {
   return new DomainError('too_large', `The request body must be smaller than ${limit} bytes`);
 }
 
-/** Checks for a body that may exceed SMALL_BYTES. The size of a chunked body is unknown. */
+/** Returns true for a body that may exceed SMALL_BYTES, also for a chunked body of unknown size. */
 export function isLarge({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > SMALL_BYTES;
 }
@@ -201,7 +201,7 @@ function parseText(text: string): unknown {
   }
 }
 
-/** Parses the raw body into `request.body`, unless that is set. Throws like parseJsonBody, or 415. */
+/** Parses the raw body into an unset `request.body`. Throws like parseJsonBody, or with 415. */
 export function parseBody(request: FastifyRequest): void {
   const { rawBody } = request.edge;
   if (rawBody.length === 0 || (request.body ?? null) !== null) return;

@@ -12,10 +12,10 @@ export abstract class RequestLog {
   abstract record(request: RequestRecord): void;
 }
 
-/** The maximum length of a logged text. The middle of a longer one is cut, because a digest may be at its end. */
+/** The maximum length of a logged text. A longer text loses its middle, because a digest may end the text. */
 const MAX_TEXT = 1024;
 const END_OF_TEXT = 128;
-/** Matches every text with personal data or secrets, and few others. */
+/** Matches every text with personal data or secrets, and few other texts. */
 const MAY_BE_PERSONAL = new RegExp(`[%@+]|${SECRET_PREFIX}|\\d{7}`);
 const ENCODED = /(?:%[0-9a-f]{2})+/gi;
 /** A phone number without a plus, as a path segment. */
@@ -48,7 +48,7 @@ export function loggedRequest(request: FastifyRequest, reply: FastifyReply) {
   };
 }
 
-/** Returns the text as it was sent, but decodes and masks personal data and shortens a long text. */
+/** Decodes and masks a text with personal data; shortens a long text. Returns other texts as received. */
 function storableText(text: string): string {
   if (text.length <= MAX_TEXT && !MAY_BE_PERSONAL.test(text)) return text;
   const decoded = text.replaceAll('%25', '%').replace(ENCODED, decodeText);
@@ -80,7 +80,7 @@ function queryParts(query: string) {
     });
 }
 
-/** Masks the parameter name at the start of a refusal, if it may be a value. */
+/** Masks the parameter name at the start of a refusal, if the name may be a value. */
 function refusalWithoutValues(refusal: string | null, parts: ReturnType<typeof queryParts>): string | null {
   for (const { name, sent } of parts) {
     if (refusal === null || name !== null) continue;

@@ -71,7 +71,7 @@ declare module 'fastify' {
 }
 
 export function getMerchant({ edge }: FastifyRequest): ApiCaller {
-  if (edge.merchant === null) throw new Error('the route is under no API');
+  if (edge.merchant === null) throw new Error('the route belongs to no API, so it has no merchant');
   return edge.merchant;
 }
 

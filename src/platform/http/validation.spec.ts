@@ -25,7 +25,7 @@ describe('the filters of a list', () => {
     ).toMatchObject({ id: ID, status: 'open', name: 'Ada L.', from: '2026-01-31', page_size: 5 });
   });
 
-  it('lose invisible marks in ids, dates and times', async () => {
+  it('lose invisible characters in ids, dates and times', async () => {
     expect(await read({ id: `\u200e${ID}\ufeff`, from: '\u20662026-01-31\u2069' })).toMatchObject({
       id: ID,
       from: '2026-01-31',

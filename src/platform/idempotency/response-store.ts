@@ -17,7 +17,7 @@ type ResponseRow = StoredResponse & { readonly created_at: string };
 
 const PAGE = 500;
 
-/** The maximum difference between the clocks that dated a response and its subject. */
+/** The maximum difference between the clocks of two processes, which date a response and a person. */
 const MARGIN_MS = DAY_MS;
 const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
@@ -27,7 +27,7 @@ export class ResponseStore {
   /** Fingerprints of the requests in progress in this process, by scope and key. */
   readonly inFlight = new Map<string, string>();
   readonly seal: ResponseSeal;
-  /** The PostgreSQL store, whose `commit_units` group-commits responses under its lock. */
+  /** The PostgreSQL store. Its function `commit_units` commits groups of responses under a lock. */
   private readonly store: OpenEventStore['responses'];
 
   constructor(
@@ -59,7 +59,7 @@ export class ResponseStore {
     return rows[0] === undefined ? null : { scope, key, ...rows[0] };
   }
 
-  /** Deletes sealed responses from `since` (ISO 8601) on that have a `named` id. Returns false if aborted. */
+  /** Deletes sealed responses with a `named` id, from `since` (ISO 8601) on. Returns false if aborted. */
   async drop(
     { named, scope, since }: { named: readonly string[]; scope: string; since: string },
     signal?: AbortSignal,

@@ -28,7 +28,7 @@ export class IdempotencyTicket {
 /** The ticket of a request with an Idempotency-Key (contract.md 4). */
 export class KeyedTicket extends IdempotencyTicket {
   private committed: Pick<StoredResponse, 'status' | 'body'> | null = null;
-  /** The expiry of the secret in replays, in epoch ms; null if it has none. */
+  /** The expiry of the secret in replays, in epoch ms; null for a secret without expiry. */
   private secretUntil: number | null = null;
 
   constructor(
@@ -61,7 +61,7 @@ export class KeyedTicket extends IdempotencyTicket {
   }
 }
 
-/** The prefix of sealed responses, which JSON never has. An index of `event_store.responses` covers them. */
+/** The prefix of sealed responses, with which no JSON begins. An index of `event_store.responses` uses it. */
 const SEALED = 'sealed:';
 /** The prefix of a sealed response whose secret expires. */
 const UNTIL = /^secret until ([0-9]+)\n/;
@@ -75,7 +75,7 @@ export class ResponseSeal {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** Seals a response. From `secretUntil` (epoch ms) on, `open` returns it with null for members `secret`. */
+  /** Seals a response. From `secretUntil` (epoch ms) on, `open` returns null for each member `secret`. */
   seal(response: StoredResponse, secretUntil: number | null = null): StoredResponse {
     const text = secretUntil === null ? response.body : `secret until ${secretUntil}\n${response.body}`;
     return { ...response, body: SEALED + this.sealer.seal(text, toAssociatedData(response)) };

@@ -6,16 +6,16 @@ import { backoffMs, sleep, type Backoff } from './backoff.js';
 
 export type ProcessRole = ProcessConfig['roles'][number];
 
-/** The first delay after a failure. It doubles up to 5 s, or up to a longer interval. */
+/** The first delay after a failure. It doubles up to 5 s, or up to the interval if that is longer. */
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 5000;
 
 export interface BackgroundOptions {
   readonly name: string;
   readonly everyMs: number;
-  /** Does all due work. It ends early once `signal` aborts; the next run continues. */
+  /** Does all due work. Ends early once `signal` aborts; the next run does the rest. */
   readonly run: (signal: AbortSignal) => Promise<unknown>;
-  /** The role of the processes that run it; `worker` when absent. */
+  /** The role of the processes that run the work; `worker` when absent. */
   readonly role?: ProcessRole | 'any';
   readonly backoff?: Backoff;
   /** True if the provider stops the work during its own shutdown. */

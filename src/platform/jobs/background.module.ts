@@ -47,7 +47,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     this.facts?.register('schedules', () => this.works.map(({ schedule }) => schedule));
   }
 
-  /** Waits for the current runs, at most for SHUTDOWN_GRACE_MS. */
+  /** Stops the work and waits for the current runs, at most for SHUTDOWN_GRACE_MS. */
   async beforeApplicationShutdown(): Promise<void> {
     const works = this.works.filter(({ options }) => options.stopsWithProvider !== true);
     const running = new Set(works);

@@ -10,7 +10,7 @@ describe('a backoff', () => {
     expect(longest).toEqual([1000, 2000, 4000, 256_000, 300_000, 300_000, 300_000]);
   });
 
-  it('is spread over the second half of its delay', () => {
+  it('lies at random between the half and the whole of its delay', () => {
     fc.assert(
       fc.property(
         fc.nat(),

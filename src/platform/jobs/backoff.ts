@@ -1,6 +1,6 @@
 import { setTimeout as timer } from 'node:timers/promises';
 
-/** The delays double from `firstMs` up to `maxMs`, each with jitter within [0.5 d, d]. */
+/** The delays of retries. They double from `firstMs` up to `maxMs`, each with jitter within [0.5 d, d]. */
 export interface Backoff {
   readonly firstMs: number;
   readonly maxMs: number;
@@ -15,7 +15,7 @@ export function backoffMs(
   return delay * (0.5 + random() / 2);
 }
 
-/** Sleeps before attempt `attempt` (from 0), until `signal` aborts. */
+/** Sleeps for the delay of retry `attempt` (from 0), or until `signal` aborts. */
 export async function waitForRetry(backoff: Backoff, attempt: number, signal?: AbortSignal): Promise<void> {
   await sleep(backoffMs(backoff, attempt), signal);
 }

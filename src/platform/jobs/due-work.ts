@@ -10,7 +10,7 @@ export interface WorkKind<State extends object> {
   readonly kind: string;
   readonly everyMs: number;
   readonly batch: number;
-  /** The time after which another process claims the item of a dead or slow one. */
+  /** The time after which another process may claim the item of a dead or slow process. */
   readonly leaseMs: number;
   /** Renews the lease while the process performs the item. */
   readonly keepsLease?: true;

@@ -20,9 +20,9 @@ export class GroupCall<In, Out> {
     private readonly run: (inputs: readonly In[]) => Promise<readonly Out[]>,
     private readonly options: {
       readonly max?: number;
-      /** The milliseconds in which a batch gathers under load. */
+      /** The milliseconds for which a batch waits for more calls under load. */
       readonly gatherMs?: number;
-      /** Returns the filter of a batch. It accepts the first input; rejected ones wait for the next batch. */
+      /** Returns a batch's filter, which accepts the first input. Rejected inputs wait for the next batch. */
       readonly group?: () => (input: In) => boolean;
     } = {},
   ) {}
@@ -71,7 +71,7 @@ export class GroupCall<In, Out> {
   }
 }
 
-/** Wakes waiters after a change, even one between their check and their wait. */
+/** Wakes waiters after a change, also after a change between their check and their wait. */
 export class ChangeNotifier {
   /** The number of changes, which a waiter reads before its check. */
   version = 0;
@@ -82,7 +82,7 @@ export class ChangeNotifier {
     for (const wake of [...this.waiting]) wake();
   }
 
-  /** Resolves after a change since `version`, after `ms`, or when `abort` fires. */
+  /** Resolves after a change since `version`, after `ms` milliseconds, or when `abort` aborts. */
   async changedSince(version: number, ms: number, abort?: AbortSignal): Promise<void> {
     if (this.version !== version || abort?.aborted) return;
     await new Promise<void>((resolve) => {

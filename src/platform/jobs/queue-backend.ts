@@ -9,10 +9,10 @@ import type { Redis } from 'ioredis';
 import { LIMITS, openPool, RESPONSE_TIMEOUT_MS } from '../postgres/session-settings.js';
 
 const SCHEMA = 'bullmq';
-/** The connections for all queues, and one for the LISTEN of each worker. */
+/** The size of the pool, which serves all queues and needs one connection per worker for LISTEN. */
 const POOL_SIZE = 6;
 
-/** The storage of BullMQ, PostgreSQL or Redis by the scheme of the URL. */
+/** The storage of BullMQ: PostgreSQL or Redis, depending on the scheme of the URL. */
 @Injectable()
 export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShutdown {
   private constructor(
@@ -23,7 +23,7 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
     private readonly leave: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
-  /** Connects, and migrates the schema of PostgreSQL unless the process runs no jobs. */
+  /** Connects to the URL. In PostgreSQL, migrates the schema too, unless `migrates` is false. */
   static async connect(url: string, { migrates = true } = {}): Promise<QueueBackend> {
     if (/^rediss?:/.test(url)) return QueueBackend.redis(url);
     const options = {

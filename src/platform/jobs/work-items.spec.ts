@@ -122,7 +122,7 @@ describe('the queue of due work', () => {
     expect(sharesOf(await claim(20))).toBe('large 18, n 2');
   });
 
-  it('gives the second priority line a fifth of each claim', async () => {
+  it('reserves a fifth of each claim for the second priority line', async () => {
     await add(...many('old', 50, { line: 1 }), ...many('fresh', 50));
     expect(sharesOf(await claim(20, { lines: [0, 1] }))).toBe('fresh 16, old 4');
     expect(sharesOf(await claim(100, { lines: [0, 1] }))).toBe('fresh 34, old 46');

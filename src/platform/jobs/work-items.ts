@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../postgres/database.js';
 
-/** One in this many items of a claim is reserved for later lines, to prevent starvation. */
+/** One in this number of claimed items is reserved for later priority lines, to prevent starvation. */
 const LATER_SHARE = 5;
-/** The limit of one share, as a multiple of an equal part, because others may use less. */
+/** The limit of one share in a claim, as a multiple of an equal part, because other shares may use less. */
 const SURPLUS = 4;
 const MIN_PART = 8;
 
@@ -35,7 +35,7 @@ export interface ClaimOptions {
   readonly kind: string;
   readonly limit: number;
   readonly leaseMs: number;
-  /** The lines in the order in which they are claimed; line 0 when absent. */
+  /** The priority lines in the order of claims; only line 0 when absent. */
   readonly lines?: readonly number[];
   readonly except?: readonly string[];
 }
@@ -43,7 +43,7 @@ export interface ClaimOptions {
 /** The next due time of an item and the changes of its row. */
 export interface Next {
   readonly inMs: number;
-  /** The failure to count. Without one the count is reset. */
+  /** The failure to count. The count is reset if this is absent. */
   readonly failure?: { readonly cause: string | null };
   readonly state?: object;
   readonly line?: number;
@@ -54,7 +54,7 @@ export interface Next {
 export class WorkItems {
   constructor(private readonly database: Database) {}
 
-  /** Claims due items for a lease, line by line. `more` is true if more may be due. */
+  /** Claims due items for `leaseMs`, one priority line after another. `more` is true if more may be due. */
   async claim<State extends object = object>({
     kind,
     limit,
@@ -81,7 +81,7 @@ export class WorkItems {
     return { items: rows, more };
   }
 
-  /** Deletes a completed item. Returns false where its lease was lost. */
+  /** Deletes a completed item. Returns false if its lease was lost. */
   async complete({ kind, key, lease }: WorkItem): Promise<boolean> {
     const rows = await this.database.query(
       'delete from work.items where kind = $1 and key = $2 and lease = $3 returning 1 as deleted',
@@ -90,12 +90,12 @@ export class WorkItems {
     return rows.length === 1;
   }
 
-  /** Schedules the item again. Returns false where its lease was lost. */
+  /** Schedules the item again. Returns false if its lease was lost. */
   async retry(item: WorkItem, next: Next): Promise<boolean> {
     return (await this.retryAll([[item, next]])) === 1;
   }
 
-  /** Schedules items of one kind again, unless their lease was lost. Returns their number. */
+  /** Schedules items of one kind again, except those whose lease was lost. Returns the number scheduled. */
   async retryAll(items: readonly (readonly [item: WorkItem, next: Next])[]): Promise<number> {
     if (items.length === 0) return 0;
     const rows = await this.database.query(
@@ -120,7 +120,7 @@ export class WorkItems {
     return rows.length;
   }
 
-  /** Extends the leases of items of one kind by `leaseMs`. Returns false where one was lost. */
+  /** Extends the leases of items of one kind to `leaseMs` from now. Returns false if a lease was lost. */
   async extend(claimed: WorkItem | readonly WorkItem[], leaseMs: number): Promise<boolean> {
     const items = [claimed].flat();
     if (items.length === 0) return true;
@@ -133,7 +133,7 @@ export class WorkItems {
     return rows.length === items.length;
   }
 
-  /** Renews the lease while `work` runs. A process that stalls loses it. */
+  /** Renews the lease while `work` runs. A process that stalls loses the lease. */
   async whileClaimed<T>(
     claimed: WorkItem | readonly WorkItem[],
     leaseMs: number,
@@ -153,7 +153,7 @@ export class WorkItems {
   }
 }
 
-/** Adds items, or schedules existing ones again, also claimed and failed ones. */
+/** Adds items, or schedules existing items again, even claimed and failed items. */
 export async function scheduleWork(tx: PoolClient, kind: string, items: readonly NewItem[]): Promise<void> {
   if (items.length === 0) return;
   await tx.query(
@@ -193,7 +193,7 @@ export async function dropWork(tx: PoolClient, kind: string, keys: readonly stri
   await tx.query('delete from work.items where kind = $1 and key = any($2)', [kind, keys]);
 }
 
-/** A claim by round robin over the shares, which a skip scan finds. A large share does not delay others. */
+/** The SQL of a claim by round robin over the shares (by a skip scan). A large share delays no others. */
 const CLAIM = `
   with recursive shares as (
     (select share from work.items where kind = $1 and line = $2 order by share limit 1)

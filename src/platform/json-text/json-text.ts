@@ -37,12 +37,12 @@ export function memberText(json: string, path: readonly string[]): string | unde
   return text;
 }
 
-/** Returns the JSON text of fields and one more member, whose value is JSON text already. */
+/** Returns the JSON text of `fields` with one more member, whose value `text` is already JSON. */
 export function withJsonText(fields: object, name: string, text: string): string {
   return `${JSON.stringify(fields).slice(0, -1)},${JSON.stringify(name)}:${text}}`;
 }
 
-/** Visits the members of an object and returns the index after it. `visit` returns the end of the value. */
+/** Calls `visit` for each member, which returns the value's end. Returns the index after the object. */
 export function eachMember(json: string, at: number, visit: (key: string, start: number) => number): number {
   at = skipSpace(json, at);
   if (json.charCodeAt(at) !== OPEN_BRACE) return at;

@@ -19,13 +19,13 @@ export interface ApiScheme {
   readonly securitySchemes: Readonly<Record<string, object>>;
 }
 
-/** The names of common responses by status: of every listener, and of routes that parse a body. */
+/** The names of common responses by status, for every listener and for routes that parse a body. */
 const LISTENER = { 400: 'BadRequest', 429: 'TooManyRequests', 431: 'HeadersTooLarge', 500: 'Unexpected' };
 export const BODY = { 413: 'TooLarge', 415: 'UnsupportedMediaType' };
 
 const API_HEADERS = ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'];
 
-/** The part of a context in the document, in addition to its operations. */
+/** The part of the OpenAPI document that a context adds to its operations. */
 export interface DocumentPart {
   /** Tags by name, with their place in the order of the document. */
   readonly tags?: Readonly<Record<string, readonly [place: number, description: string]>>;

@@ -9,7 +9,7 @@ import {
 } from '@nestjs/swagger';
 import { ApiProperty, type Dto } from '../dto/field.js';
 
-/** The condition of a response, with the class of its body if it has one. From 400 on, that is a problem. */
+/** The condition of a response, with its body class if any. From status 400 on, the body is a problem. */
 type Described = string | readonly [type: Dto, when: string];
 
 interface RouteDescription {

@@ -56,5 +56,5 @@ export class DisplayedOperation {
   @Nested(() => DisplayedFailure, { nullable: true }) failure!: DisplayedFailure | null;
 }
 
-/** The response of a read, and the 202 of a write that waits for a second person. */
+/** The response to a read of an operation, and the 202 to a write that waits for a second person. */
 export class OperationResponse extends ResourceOf('operation', DisplayedOperation) {}

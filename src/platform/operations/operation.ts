@@ -4,7 +4,7 @@ import type { Requester } from './operations.js';
 interface RunningOperation {
   readonly id: string;
   readonly reason: string;
-  /** The name of the operator who requested it, or `shell`. */
+  /** The name of the operator who requested the operation, or `shell`. */
   readonly actor: string;
 }
 
@@ -71,7 +71,7 @@ export interface OperationHandler<Of extends AnyCommand> {
   /** Returns the scopes that the operation adds to a person; requester and approver need them. */
   grants?(command: Of): Promise<readonly string[]>;
   /**
-   * Returns true if the requester owns the subject, and needs neither scope nor reach for it. Throws
+   * Returns true if the requester owns the subject, and therefore needs no scope and no reach for it. Throws
    * `forbidden` for another person's subject, and for terms that exceed the requester's credential.
    */
   own?(command: Of, requester: Pick<Requester, 'operatorId' | 'credentialId'>): Promise<boolean>;
@@ -79,7 +79,7 @@ export interface OperationHandler<Of extends AnyCommand> {
   check?(command: Of): Promise<void>;
   /**
    * Prepares a pending operation, for example with a pending credential; undoes this if the operation ends.
-   * For a repeated request of an executed operation, returns its result. May run several times per status.
+   * Returns the result of an executed operation for a repeated request. May run several times per status.
    */
   follow?(command: Of, status: OperationProgress): Promise<object>;
 }

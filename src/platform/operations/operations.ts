@@ -30,7 +30,7 @@ export const SHELL: Omit<Requester, 'scopes'> = {
 };
 
 export interface OperationRequest {
-  /** The revision of the subject that the operator read; null where it has none or does not exist yet. */
+  /** The revision of the subject that the operator read; null if the subject has none or does not exist. */
   readonly revision: number | null;
   readonly reason: string;
   readonly ticket: string | null;
@@ -49,7 +49,7 @@ export interface OperationOutcome {
   readonly result: object;
 }
 
-/** The writes of operators from admin API, console and CLI. The operations context implements it. */
+/** The writes of operators from admin API, console and CLI, implemented by the operations context. */
 export abstract class Operations {
   /**
    * Records and executes the operation, unless it waits for a second person. Throws `forbidden`, `not_found`,
@@ -64,7 +64,7 @@ export abstract class Operations {
 export abstract class OperatorDirectory {
   /** The scopes of the shell of the machine. */
   abstract readonly allScopes: ReadonlySet<string>;
-  /** Reads the person's events. Returns null for an unknown or disabled person. */
+  /** Reads a person's scopes from the events. Returns null for an unknown or disabled person. */
   abstract findScopes(operatorId: string): Promise<ReadonlySet<string> | null>;
 }
 

@@ -24,5 +24,5 @@ export interface Found {
   readonly title: string;
 }
 
-/** Declares a search for exact matches, by scope. Above `limit` results, it must filter by `merchants`. */
+/** Declares a search by its scope. It must filter by `merchants` if more than `limit` rows could match. */
 export const Searches = methodDecorator<string, (query: SearchQuery) => Promise<readonly Found[]>>();

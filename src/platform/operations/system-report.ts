@@ -8,7 +8,7 @@ export class BacklogState {
   @ApiProperty(nullable(TIME)) oldest_at!: string | null;
 }
 
-/** Declares a method that reports the due work of a kind, of all processes (admin-api.md 3). */
+/** Declares a method that reports the due work of one kind in all processes (admin-api.md 3). */
 export const ReportsBacklog = methodDecorator<string, () => Promise<BacklogState>>();
 
 /** Declares a method that reports a member of `audit` to `GET /admin/v1/system`. */

@@ -16,7 +16,7 @@ export interface AddressPolicy {
 const REFUSED = toTable(ranges.refused);
 /** IPv6 ranges that embed an IPv4 address: always refused, also within an allowed range. */
 const EMBEDDED = toTable(ranges.embedded);
-/** The cloud metadata services, which serve credentials. Only an exact allowed address permits one. */
+/** The addresses of cloud metadata with credentials. Only an allowed range of one address permits them. */
 const METADATA = ranges.metadata.map((each) => ipaddr.parse(each).toString());
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');
 const LOOPBACK = [ipaddr.parseCIDR('127.0.0.0/8'), ipaddr.parseCIDR('::1/128')];

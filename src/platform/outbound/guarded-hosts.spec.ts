@@ -25,7 +25,7 @@ describe('an untrusted URL', () => {
     expect(await production.refusal(url)).toMatch(reason),
   );
 
-  it('is refused for each hostile address', async () => {
+  it('is refused if it contains a hostile address', async () => {
     for (const [address, reason] of hostileAddresses)
       expect(await production.refusal(`https://${hostOf(address)}/hooks`)).toMatch(reason);
   });
@@ -35,7 +35,7 @@ describe('an untrusted URL', () => {
       expect(await production.refusal(`https://${hostOf(address)}:8443/hooks?x=1`)).toBeNull();
   });
 
-  it('is refused if its name resolves to an address that is not public, or to more than 512', async () => {
+  it('is refused if its name resolves to a non-public address or to more than 512 addresses', async () => {
     const resolving = (...addresses: readonly string[]): GuardedHosts =>
       Object.assign(new GuardedHosts({ loopback: false, allowed: [] }), {
         findAddresses: () => Promise.resolve(addresses),
@@ -80,7 +80,7 @@ describe('host names', () => {
       expect(await found(name)).toEqual(['127.0.0.1', '::1']);
   });
 
-  it('resolve by the hosts file first in any letter case, except for comments and invalid lines', async () => {
+  it('resolve by the valid lines of the hosts file first, in any letter case', async () => {
     writeFileSync(
       file,
       [
@@ -153,7 +153,7 @@ describe('a DNS query', () => {
     expect(given).toHaveBeenCalledTimes(1);
   });
 
-  it('for a name without a dot waits for the only thread, and never runs after its timeout', async () => {
+  it('for a name without a dot waits for the earlier query, and never runs after its timeout', async () => {
     let end!: (records: never[]) => void;
     const lookups = jest.spyOn(dns, 'lookup');
     lookups.mockImplementation((() => new Promise((resolve) => (end = resolve))) as never);

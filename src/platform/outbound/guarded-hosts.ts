@@ -11,7 +11,7 @@ const MAX_URL_LENGTH = 2048;
 /** A DNS response may contain thousands of addresses; checking all would delay other requests by 100 ms. */
 const MAX_ADDRESSES = 512;
 
-/** A text in each refusal that depends on DNS. Such a refusal may end when the DNS records change. */
+/** The text in every refusal that depends on DNS. A change of the DNS records may end the refusal. */
 export const RESOLVES_TO = ' resolves to ';
 export const HTTPS_ONLY = 'must be an https:// URL';
 const HOST_NAME = /^(?=.{1,254}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
@@ -23,7 +23,7 @@ const QUERIES = { timeout: 2000, tries: 2 };
 const OTHER_FAMILY_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** Replaces c-ares codes that would be read as failures of the host itself. */
+/** The replacements for c-ares error codes that would seem to be failures of the host itself. */
 const MEANT: Readonly<Record<string, string>> = { ECONNREFUSED: 'EAI_AGAIN', EBADRESP: 'ESERVFAIL' };
 
 /** Resolves the hosts of operators, which may have any address (ADR 76). Concurrent lookups are shared. */
@@ -52,7 +52,7 @@ export class OperatorHosts {
     return found.finally(() => this.lookups.delete(key));
   }
 
-  /** Finds a name in the hosts file, which is read synchronously: getaddrinfo may block libuv's threads. */
+  /** Returns a name's addresses in the hosts file. The read avoids libuv's threads, which may be blocked. */
   private listed(name: string): readonly string[] {
     try {
       return readFileSync(this.hostsFile, 'utf8')
@@ -167,8 +167,8 @@ async function queryDns(name: string, timeoutMs: number): Promise<readonly strin
 }
 
 /**
- * Merges both address families alternately, IPv4 first. One is enough if the other is empty, fails or is
- * late. An attacker gains nothing by withholding a record, because every address that is used is checked.
+ * Merges both address families alternately, IPv4 first. One family is enough if the other is empty or late or
+ * fails. An attacker gains nothing by withholding a record, because every address that is used is checked.
  */
 async function joined(...families: readonly Promise<readonly string[]>[]): Promise<readonly string[]> {
   await Promise.any(families).catch(({ errors }: AggregateError) => {

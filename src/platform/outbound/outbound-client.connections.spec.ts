@@ -19,7 +19,7 @@ afterEach(async () => {
   server.close();
 });
 
-/** What sends to a host that does this with each of its connections; they are used a little late. */
+/** Returns a function that sends to a host with this behavior. Each connection is used after `lateMs`. */
 async function senderTo(behave: (socket: Socket) => void, lateMs = 0): Promise<() => Promise<HttpResult>> {
   sockets = [];
   server = createServer((socket) => {

@@ -29,7 +29,7 @@ beforeEach(() => {
   host.respondWith(204);
 });
 
-/** A server below HTTP, for hosts that do not keep to it. */
+/** Starts a TCP server, for hosts that violate HTTP. */
 async function raw(
   handle: (socket: Socket) => void,
   at = { host: '127.0.0.1', port: 0 },
@@ -73,7 +73,7 @@ describe('a request that fails', () => {
 });
 
 describe('a request to a host name', () => {
-  /** Sends to a name that resolves like this. */
+  /** Sends a request to a host name that `resolve` resolves. */
   const toName = async (resolve: OperatorHosts['resolve'], timeoutMs = LIMITS.timeoutMs) => {
     const { port } = new URL(host.url);
     const through = new OutboundClient({ plainHttp: true, resolve }, { ...LIMITS, timeoutMs });

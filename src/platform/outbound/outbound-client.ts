@@ -67,7 +67,7 @@ export class OutboundClient {
     }).finally(() => this.requests.delete(request));
   }
 
-  /** Creates an undici client that sends one request at a time, to which the events of its socket belong. */
+  /** Creates an undici client. It sends one request at a time, to which all events of its socket belong. */
   private newClient(origin: URL): Client {
     let current: OutboundRequest;
     let socket: Socket | null = null;

@@ -5,7 +5,7 @@ import { readCode, describe, RequestFailure, type FailurePhase } from './request
 
 export interface Limits {
   readonly timeoutMs: number;
-  /** The maximum of body bytes to read; the connection is closed beyond it. */
+  /** The maximum number of body bytes to read. More bytes close the connection. */
   readonly bodyBytes: number;
   readonly keptBytes: number;
   /** Accepts a response with a complete header, even if its body is broken. */
@@ -45,7 +45,7 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
   private settle!: (result: HttpResult) => void;
   private hasConnected = false;
   private socket: Socket | null = null;
-  /** The bytes read from the socket before the request, or up to the end of its response. */
+  /** The socket's count of read bytes at the start of the request, later at the end of the response. */
   private readBefore = 0;
   private complete = false;
   /** The header text that undici has not reported yet, without interim responses. */
@@ -59,14 +59,14 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     this.result = new Promise((resolve) => (this.settle = resolve));
   }
 
-  /** Sets the socket of the request, which is destroyed when the request fails. */
+  /** Sets the socket of the request. A failure of the request destroys the socket. */
   carriedBy(socket: Socket): void {
     this.stage = 'connecting';
     this.socket = socket;
     this.readBefore = socket.bytesRead;
   }
 
-  /** Throws for a second connection: undici reconnects endlessly to a host that closes or sends too early. */
+  /** Throws for a second connection. undici reconnects endlessly to hosts that close or send too early. */
   connects(): void {
     if (this.hasConnected) {
       throw this.bytesRead > 0
@@ -77,14 +77,14 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     this.stage = 'resolving the name';
   }
 
-  /** Fails a request that receives too much. undici does not count interim responses and chunk framing. */
+  /** Fails a request that reads too many bytes. undici does not count interim responses and chunk framing. */
   readMore(): void {
     if (this.bytesRead > (this.complete ? 0 : 2 * this.limits.bodyBytes)) this.fail(TOO_LONG);
   }
 
   /**
    * Stores the header, because undici reports no status of an invalid header. Interim statuses become 1x3,
-   * which undici skips: it fails on an unexpected 100 (RFC 9110 section 15.2).
+   * which undici skips. An unexpected 100 would fail the request (RFC 9110 section 15.2).
    */
   receive(chunk: Buffer): void {
     if (this.status !== null || this.head.length > MAX_HEADER_BYTES) return;

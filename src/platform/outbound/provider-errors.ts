@@ -1,4 +1,4 @@
-/** The error of a call that may be repeated. Its message is logged: no secrets and no personal data. */
+/** The error of a call that may be repeated. The logged message has no secrets and no personal data. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
 

@@ -19,7 +19,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/** The text of each error code, because messages may contain addresses. ERR_ASSERTION: a status below 100. */
+/** The text for each error code, in place of messages with addresses. ERR_ASSERTION: a status below 100. */
 const MEANINGS: Readonly<Record<string, string>> = texts;
 
 export function readCode(error: unknown): string {

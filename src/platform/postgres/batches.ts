@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** The rows of one statement, few enough to hold no lock for long. */
+/** The number of rows per statement, low enough to hold no lock for long. */
 const CHUNK = 1000;
 
 /** Deletes the rows that match a condition on the time `$1`. Returns their number. */
@@ -26,7 +26,7 @@ const ROWS_PER_PAGE = 1000;
 
 type Query = <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** Passes all rows to `read`. `sql` selects up to `$2` rows with keys after `$1`, in order. */
+/** Passes all rows to `read`. `sql` selects up to `$2` rows with keys after `$1`, in the order of keys. */
 export async function everyRow<Row extends object>(
   query: Query,
   sql: string,

@@ -14,7 +14,7 @@ export class ClockCheck {
     private readonly database: Database,
   ) {}
 
-  /** Returns the minimum skew in seconds, positive if this clock is ahead; 0 within the query's duration. */
+  /** Returns the minimum skew in seconds: positive if this clock is ahead, 0 within the query's duration. */
   async skewSeconds(): Promise<number> {
     const before = this.clock.now().getTime();
     const database = (await databaseNow(this.database)).getTime();
@@ -44,7 +44,7 @@ export async function databaseNow(database: Pick<Database, 'query'>): Promise<Da
   return row!.now;
 }
 
-/** Returns the earlier time of this process and the database, so that retention deletes nothing early. */
+/** Returns the earlier of this process's time and the database's, so that retention deletes nothing early. */
 export async function earlierNow(database: Pick<Database, 'query'>, clock: Clock): Promise<Date> {
   return new Date(Math.min((await databaseNow(database)).getTime(), clock.now().getTime()));
 }

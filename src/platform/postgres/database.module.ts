@@ -7,7 +7,7 @@ import type { Migration } from './migrate.js';
 @Global()
 @Module({})
 export class DatabaseModule {
-  static of(migrations: readonly Migration[]): DynamicModule {
+  static forRoot(migrations: readonly Migration[]): DynamicModule {
     const useFactory = (config: StoreConfig): Promise<Database> => databaseFromConfig(config, migrations);
     return {
       module: DatabaseModule,

@@ -41,7 +41,7 @@ export class Database implements OnApplicationShutdown {
     return database;
   }
 
-  /** Returns the rows. Rejects after the timeout, as for an unavailable database. */
+  /** Returns the rows of a query. Rejects after the timeout, as if the database were unavailable. */
   async query<Row extends QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<Row[]> {
     const result = await this.pool.query<Row>(this.withTimeout({ text: sql, values: [...params] }));
     return result.rows;

@@ -15,7 +15,7 @@ export interface CreatedDays {
   readonly created_to?: string | undefined;
 }
 
-/** The SQL conditions as keys. A value fills the `?`; `true` is for no `?`, null or false omits a key. */
+/** The SQL conditions, each with a value for its `?`: `true` if it has none, null or false to omit it. */
 export type Conditions = Readonly<Record<string, unknown>>;
 
 /** A list, newest first, that one statement selects. */
@@ -25,7 +25,7 @@ export interface List {
   readonly time?: string;
   readonly id?: string;
   readonly where?: Conditions;
-  /** The first column of the index and the values of it to list; null lists all values. */
+  /** The first column of the index and the column's values to list; null lists all values. */
   readonly lanes?: {
     readonly column: string;
     readonly type: 'uuid' | 'text';
@@ -60,7 +60,7 @@ export function afterPlace(
   return [`(${time}, ${id}) < ($${params.push(place.time)}::timestamptz, $${params.push(place.id)}::uuid)`];
 }
 
-/** Returns SQL for a page and one more row, merged from index ranges. `matching` selects the whole list. */
+/** Returns SQL for a page and one more row, merged from index ranges. `matching` is the list's condition. */
 export function toStatement(list: List, { page_size, page_cursor }: KeysetPage) {
   const { columns, from, time = 'created_at', id = 'id', where = {}, lanes, statuses } = list;
   const params: unknown[] = [];
@@ -104,7 +104,7 @@ export async function listPage<Row extends object>(
   };
 }
 
-/** Reads a page of rows with a text `body`, joined by the database so that no row becomes an object. */
+/** Reads a page of JSON texts `body`. The database joins them, so that no row becomes a JavaScript object. */
 export async function bodyPage(
   database: Pick<Database, 'query'>,
   list: Omit<List, 'columns'>,
@@ -132,7 +132,7 @@ interface JoinedRow {
   readonly total: string | null;
 }
 
-/** Selects the joined bodies, the place of the last if more follow, and whether they fit in PAGE_BYTES. */
+/** Selects the joined bodies, whether they fit in PAGE_BYTES, and the place of the last if more follow. */
 function pageBySize(sql: string, size: number, total: string): string {
   return `select case when fits then bodies end as bodies, last_at, last_id, fits, ${total}::text as total
     from (
@@ -144,7 +144,7 @@ function pageBySize(sql: string, size: number, total: string): string {
     ) summed`;
 }
 
-/** Selects the same columns for the first bodies, up to PAGE_BYTES. */
+/** Selects the columns of `pageBySize`, but only the first bodies, until their size reaches PAGE_BYTES. */
 function pageByBytes(sql: string, size: number, total: string): string {
   return `select string_agg(body, ',') filter (where fits) as bodies,
            max(place_time) filter (where is_last) as last_at,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { toUuid } from '../../kernel/ids.js';
 import { isoOfMicroseconds, microsecondsOfIso } from '../../kernel/instant.js';
 
-/** A place in a list, newest first. */
+/** A place in a list whose newest item is first. */
 export interface PagePlace {
   /** The time in ISO 8601 in UTC, with microseconds. */
   readonly time: string;

@@ -1,4 +1,4 @@
-/** A row that an operation changed outside the log, in `platform.operation_changes` (admin-api.md 4). */
+/** An operation's change of a row outside the event log, in `platform.operation_changes` (admin-api.md 4). */
 export interface RowChange {
   /** The type: `passing_type`, `sealing_key`, `master_key`, `signing_key` or `read_model`. */
   readonly what: string;

@@ -2,7 +2,7 @@ import pg, { type QueryConfig } from 'pg';
 import { measuring } from '../telemetry/metrics.js';
 import { outliveConnections } from './unavailable.js';
 
-/** The delay before TCP keep-alive probes. Three without a reply end the connection. */
+/** The delay before TCP keep-alive probes. Three probes without a reply end the connection. */
 const KEEP_ALIVE_MS = 10_000;
 
 /** The settings by which the server ends the session of an unresponsive client within half a minute. */
@@ -30,7 +30,7 @@ export const LIMITS = {
 export const WITHOUT_TIMEOUTS =
   'set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 
-/** The timeout of clients for any response, after the server has ended the session. */
+/** The timeout of clients for any response, longer than the limit at which the server ends the session. */
 export const RESPONSE_TIMEOUT_MS = LIMITS.transaction_timeout + 10_000;
 
 export function sessionOptions(...settings: readonly Readonly<Record<string, string | number>>[]): string {
@@ -57,7 +57,7 @@ export function openPool(
 
 const MEASURING_CONNECTIONS = 4;
 
-/** A pool with separate connections for measurements, so that requests do not wait for them. */
+/** The pool of the service. Measurements have their own connections, so that requests do not wait for them. */
 class ServicePool extends pg.Pool {
   private readonly measuring: pg.Pool;
 
@@ -82,7 +82,7 @@ class ServicePool extends pg.Pool {
 /** The time limit of a request's statement, after which the database counts as unavailable. */
 export const QUERY_TIMEOUT_MS = 10_000;
 
-/** Adds a timeout in ms, after which the pool drops the connection. */
+/** Adds a timeout in ms to a statement. The pool drops the connection after a timeout. */
 export function bounded<C extends QueryConfig>(statement: C, ms = QUERY_TIMEOUT_MS): C {
   return Object.assign(statement, { query_timeout: ms });
 }

@@ -40,7 +40,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return CLIENT_MESSAGES.test(error.message);
 }
 
-/** Checks for a `lock_timeout`: another session uses the table. */
+/** Checks for a `lock_timeout` error, which means that another session uses the table. */
 export function isLockTimeout(error: unknown): boolean {
   return types.isNativeError(error) && 'code' in error && error.code === '55P03';
 }
@@ -51,7 +51,7 @@ export function endsConnection(error: unknown): error is Error {
   return /query read timeout/i.test(error.message) || ('code' in error && error.code === READ_ONLY);
 }
 
-/** The error of a boot that cannot continue, with a message for the operator. */
+/** The error of a boot that cannot reach a server, with a message for the operator. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
@@ -59,7 +59,7 @@ export class Unreachable extends Error {
 /** The codes for a wrong database, user or password in PostgreSQL or Redis. */
 const REFUSED = /^(3D000|28P01|28000)$|^(WRONGPASS|NOAUTH)/;
 
-/** The retries after a connection timeout. A busy boot may read the first message too late. */
+/** The number of retries after a connection timeout, because a busy boot may read the first message late. */
 const CONNECT_AGAIN = 5;
 
 /** Runs `connect`. Throws Unreachable if the server is unavailable or refuses access. */

@@ -4,7 +4,7 @@ import { Database } from '../postgres/database.js';
 
 const { escapeLiteral } = pg;
 
-/** The checkpoint of each subscription, in the database of the rows that it writes. */
+/** The checkpoints: the position that each subscription has applied, in the database of its rows. */
 @Injectable()
 export class Checkpoints {
   constructor(private readonly database: Database) {}

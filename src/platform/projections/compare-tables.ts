@@ -6,7 +6,7 @@ export interface TableComparison {
   readonly table: string;
   readonly rows: number;
   readonly different: number;
-  /** The first differences by key: `payouts.payouts 1234…: status is received, the events say pending`. */
+  /** The first differences in key order: `payouts.payouts 1…: status is received, the events say pending`. */
   readonly first: readonly string[];
 }
 
@@ -28,7 +28,7 @@ interface Column {
   readonly comment: string | null;
 }
 
-/** The displayed characters of a value, around the first difference. */
+/** The maximum number of displayed characters of a value, around its first difference. */
 const MAX_DISPLAYED = 60;
 
 /** Compares texts as JSON. Invalid JSON counts as different. */
@@ -106,7 +106,7 @@ function describeRow(
   return `${what}: ${fields.join('; ')}`;
 }
 
-/** Returns `status is received, the events say pending`. Long values are cut around the difference. */
+/** Returns text like `status is received, the events say pending`. Cuts long values around the difference. */
 export function describeColumn(
   name: string,
   live: string | null,

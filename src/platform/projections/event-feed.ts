@@ -7,7 +7,7 @@ import { comparePositions, type EventStore, type RecordedEvent } from '../event-
 
 const MAX_RETAINED = 512;
 const OUTAGE = { firstMs: 50, maxMs: 2000 };
-/** The maximum delay plus the timeout of a read. A later failure starts a new outage. */
+/** The time after which a failure starts a new outage: the maximum delay plus the timeout of a read. */
 const SEPARATE_MS = 60_000;
 
 /** Reads new events once for all subscriptions of this process. A subscription that lags reads the store. */

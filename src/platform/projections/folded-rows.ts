@@ -12,7 +12,7 @@ interface FoldedRows<State, Event extends DomainEvent> {
   readonly toRow: (state: State) => object | null;
 }
 
-/** Returns an `apply` of two statements. Rows keep events, because later versions fold them differently. */
+/** Returns an `apply` with two SQL statements. Rows keep events, which later versions fold differently. */
 export function foldedRows<State, Event extends DomainEvent>({
   schema: own,
   table,

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import type { DomainEvent } from '../../kernel/aggregate.js';
 import type { RecordedEvent } from '../event-store/port.js';
 
-/** The transaction of a batch, which includes the checkpoint. */
+/** The database transaction of a batch of events and its checkpoint. */
 export type Transaction = PoolClient;
 
 const declared = new Set<string>();
@@ -28,9 +28,9 @@ type RecordedAs<Events extends DomainEvent> = Events extends DomainEvent
 export interface SubscriptionDefinition<Events extends DomainEvent = RecordedEvent> {
   /** The name of the subscription and its checkpoint, for example `payouts.views`. */
   readonly name: string;
-  /** The types of the events that it applies; others only move the checkpoint. */
+  /** The types of the applied events. Events of other types only move the checkpoint. */
   readonly events: readonly string[];
-  /** Passes all events to `apply`, of any type and undecoded. Reads and readiness do not wait for it. */
+  /** Passes events of all types to `apply`, undecoded. Reads and readiness ignore this subscription. */
   readonly wholeLog?: true;
   /** Leaves personal fields sealed, so that an erasure also covers the rows. */
   readonly staysSealed?: true;
@@ -38,9 +38,9 @@ export interface SubscriptionDefinition<Events extends DomainEvent = RecordedEve
   apply(events: readonly RecordedAs<Events>[], tx: Transaction, schema?: string): Promise<void>;
   /** The minimum time between the starts of two batches. Larger batches cost less. */
   readonly gatherMs?: number;
-  /** Wakes workers after the commit. A crash may skip it. */
+  /** Wakes workers after the commit. A crash may prevent this call. */
   afterCommit?(events: readonly RecordedAs<Events>[]): void;
-  /** The tables that a rebuild replaces. A saga has none, because it must not replay. */
+  /** The tables that a rebuild replaces. A saga has none, because its events must not be applied again. */
   readonly tables?: ReadModelTables;
 }
 

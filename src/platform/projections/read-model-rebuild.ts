@@ -24,7 +24,7 @@ const ATTEMPTS = 800;
 const PRINT_EVERY = 12;
 /** The number of passes over later events before the checkpoint is locked. */
 const CATCH_UPS = 3;
-/** The rebuild blocks other sessions only during the swap. If it stalls there, it loses its locks. */
+/** Begins a rebuild, which blocks other sessions only in the swap, and loses its locks if it stalls there. */
 const BEGIN = `begin; ${WITHOUT_TIMEOUTS}; set local idle_in_transaction_session_timeout = '10min';
   set local maintenance_work_mem = '256MB'; set local max_parallel_workers_per_gather = 0`;
 const SWAP = `savepoint swap; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'`;

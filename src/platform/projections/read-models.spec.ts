@@ -89,7 +89,7 @@ describe('read models', () => {
       expect(await harness.applied()).toEqual([...rebuilt, 99]);
     });
 
-    it('cannot be sagas or have unknown names', async () => {
+    it('are refused if the name is unknown or belongs to a saga', async () => {
       const { rebuild } = harness.process(harness.view());
       await expect(rebuild.rebuild(harness.name)).rejects.toThrow('not a read model');
       await expect(rebuild.rebuild('unknown')).rejects.toThrow('no subscription unknown');

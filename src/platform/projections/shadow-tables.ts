@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../event-store/port.js';
 import { compareTables, type TableComparison } from './compare-tables.js';
 import type { ReadModel } from './projection.js';
 
-/** The batch size. Larger batches reach the old generation of the garbage collector. */
+/** The number of events per batch. Larger batches reach the old generation of the garbage collector. */
 const BATCH = 3000;
 /** The maximum wait for the table lock, because later readers queue behind it. */
 const SWAP_LOCK_MS = 100;
@@ -103,7 +103,7 @@ export class ShadowTables {
     }
   }
 
-  /** Applies the pending events, then creates the other indexes, which is cheaper at the end. */
+  /** Applies the pending events, then creates the non-unique indexes, which is cheaper at the end. */
   async complete(): Promise<void> {
     await this.settle();
     await this.index({ unique: false });

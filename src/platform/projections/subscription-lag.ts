@@ -8,12 +8,12 @@ import { SubscriptionRegistry } from './subscription-registry.js';
 interface Lag {
   readonly name: string;
   readonly position: string | null;
-  /** The age of the oldest event after the checkpoint, in milliseconds; 0 without one. */
+  /** The age in milliseconds of the oldest event after the checkpoint; 0 if no event follows. */
   readonly ageMs: number;
   readonly isAwaited: boolean;
 }
 
-/** The lag of all subscriptions. It includes up to half a second of irrelevant events. */
+/** The lag of each subscription. Up to half a second of it may be due to irrelevant events. */
 @Injectable()
 export class SubscriptionLag {
   readonly all = sharedMeasurement(() => this.measure());

@@ -20,7 +20,7 @@ const CONFIRM_MS = 2000;
 const HELD_MS = 20;
 const HALTED_MS = 1000;
 const RETRY = { firstMs: 50, maxMs: 30_000 };
-/** The failures of a batch before it is halved, to find the event at fault. */
+/** The number of failures after which a batch is halved, to find the event at fault. */
 const MAX_FAILURES = 3;
 
 export interface SubscriptionState {
@@ -139,7 +139,7 @@ export class SubscriptionLoop {
     return codec.knows(type) || this.allowed.has(type) ? 'pass' : 'wait';
   }
 
-  /** Waits until an unknown event is applied elsewhere or may pass, or a forged one is deleted. */
+  /** Waits until another process applies the event, its type may pass, or the forged event is deleted. */
   private async halt(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> {
     const [barrier] = events as readonly [RecordedEvent];
     this.pending = events;

@@ -12,7 +12,7 @@ import type { SubscriptionProgress } from './subscription-progress.js';
 
 const BEHIND = 20_000;
 
-describe('reads in a process whose worker is elsewhere', () => {
+describe('reads in a process whose subscriptions run in another process', () => {
   let harness: SubscriptionHarness;
   let pages: number;
 
@@ -90,7 +90,7 @@ describe('reads in a process whose worker is elsewhere', () => {
     ['as late if the read model is behind', {}, 'late'],
     ['as failed if the head cannot be read', { head: () => Promise.reject(new Error('gone')) }, 'failed'],
     ['as late if the event store hangs', { head: () => new Promise<never>(() => undefined) }, 'late'],
-  ])('are counted once %s', async (_, methods, outcome) => {
+  ])('are counted once in the metrics %s', async (_, methods, outcome) => {
     await harness.write(1);
     const before = await Promise.all(['late', 'failed', 'current'].map(counted));
     await progressOf(30, methods)

@@ -41,7 +41,7 @@ export class SubscriptionProgress {
     @Inject(storeConfig.KEY) private readonly config: StoreConfig,
   ) {}
 
-  /** Resolves to true once the position is reached in any process, to false after a timeout. */
+  /** Resolves to true once any process applied the events up to the position, to false after the timeout. */
   async waitFor(
     name: string,
     position: string | null,
@@ -73,7 +73,7 @@ export class SubscriptionProgress {
     return this.waitFor(name, target, readYourWritesMs - (performance.now() - started));
   }
 
-  /** Waits for all earlier events (contract.md 7.1, 7.2). Throws `unavailable` after the timeout. */
+  /** Waits until the earlier events are applied (contract.md 7.1, 7.2). Throws `unavailable` on a timeout. */
   async requireCurrent(name: string): Promise<void> {
     if (!(await this.waitUntilCurrent(name)))
       throw new DomainError('unavailable', 'The data is not up to date at the moment');
@@ -156,7 +156,7 @@ export class SubscriptionProgress {
 /** Finds the last relevant event, because checkpoints lag behind irrelevant ones. Reads each event once. */
 class RelevantScan {
   private readonly names: ReadonlySet<string>;
-  /** The range of read events, after `from` up to `to`, and the last relevant one. */
+  /** The range of the events read so far, after `from` up to `to`; `last` is the last relevant event. */
   private from: string | null = null;
   private to: string | null = null;
   private last: string | null = null;
@@ -169,7 +169,7 @@ class RelevantScan {
     this.names = new Set(definition.events);
   }
 
-  /** Returns the position that the subscription has to reach, or null. One call at a time. */
+  /** Returns the position that the subscription has to reach, or null. Calls must not overlap. */
   async after(checkpoint: string | null): Promise<string | null> {
     const head = await this.store.head();
     if (comparePositions(checkpoint, head) >= 0) return null;

@@ -103,7 +103,7 @@ describe('the subscription runner', () => {
     expect(await harness.applied()).toEqual(upTo(150));
   });
 
-  it('stops at an event that cannot be applied, names it, never skips it, and lets other subscriptions continue', async () => {
+  it('stops at an event that cannot be applied and logs it, while other subscriptions continue', async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     let broken = true;

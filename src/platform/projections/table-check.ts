@@ -29,7 +29,7 @@ export class ReadModelCheck implements TableCheck {
     private readonly position: string | null,
   ) {}
 
-  /** Begins a check in the snapshot of another session. It holds a connection until {@link drop}. */
+  /** Begins a check in the snapshot of another session. The check holds a connection until {@link drop}. */
   static async begin(
     database: Database,
     codec: EventCodec,
@@ -74,11 +74,11 @@ interface Tables {
 /** A table of work that is derived from events. Work that is missing there would never be done. */
 export interface WorkList {
   readonly name: string;
-  /** The name, as `schema.name`. */
+  /** The name of the table, as `schema.name`. */
   readonly table: string;
   /** The SQL condition that finds the row of a work item, whose id is `due.id`. */
   readonly listed: string;
-  /** The field of the events' data that contains the id. */
+  /** The field of the events' data that contains the id of the work item. */
   readonly id: string;
   readonly begins: string;
   readonly ends: readonly string[];

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Database } from '../postgres/database.js';
 
-/** The id of the key that never changes, because names in immutable events depend on it. */
+/** The id of the root key, which never changes, because names in immutable events depend on it. */
 export const ROOT_ID = 'root';
 
 export interface KeyCopy {
@@ -25,7 +25,7 @@ export async function readCopies(database: Pick<Database, 'query'>): Promise<rea
   return database.query<KeyCopy>(COPIES);
 }
 
-/** Passes the copies of the ring to `work`, which may change them, under a lock. */
+/** Locks the key ring and passes its wrapped keys to `work`, which may change the ring. */
 export async function changeRing<T>(
   database: Database,
   work: (tx: PoolClient, copies: readonly KeyCopy[]) => Promise<T>,
@@ -36,7 +36,7 @@ export async function changeRing<T>(
   });
 }
 
-/** Checks that a key was used. An empty ring has then lost its rows, and must not be replaced. */
+/** Checks whether a key was ever used. If so, an empty ring has lost its rows and must not be replaced. */
 export async function hasSealed(tx: PoolClient): Promise<boolean> {
   const { rows } = await tx.query<{ sealed: boolean }>(
     `select exists (select from platform.personal_keys where wrapped_key is not null)

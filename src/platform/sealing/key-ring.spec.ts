@@ -115,7 +115,7 @@ describe('the key ring', () => {
     expect(a.sealer.open(b.sealer.seal('old', 'p'), 'p')).toBe('old');
   });
 
-  it('gets one new key per operation, even if that runs twice, and records each change once', async () => {
+  it('gets only one new key for an operation that runs twice, and records each change once', async () => {
     await open(one);
     await open(two, one);
     await pass(121);
@@ -178,7 +178,7 @@ describe('the key ring', () => {
     await open(one);
     await open(two, one);
     for (const former of [null, two])
-      await expect(rotation().addFreshKey({ current: two, former })).rejects.toThrow('set that one too');
+      await expect(rotation().addFreshKey({ current: two, former })).rejects.toThrow('set that key too');
     const id = await rotation().addFreshKey({ current: two, former: one });
     await pass(61);
     expect((await open(one)).sealer.sealsWith).toBe(id);

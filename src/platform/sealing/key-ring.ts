@@ -63,7 +63,7 @@ export class KeyRing {
     private readonly database: Pick<Database, 'query'>,
     private readonly master: MasterKey,
     readonly root: Buffer,
-    /** Seals with the newest key and opens with all of them. `refresh` updates it. */
+    /** Seals with the newest key and opens with all keys. `refresh` updates the keys. */
     readonly sealer: Sealer,
   ) {}
 
@@ -146,7 +146,7 @@ async function complete(tx: PoolClient, copies: readonly KeyCopy[], masters: Mas
 async function firstKeys(tx: PoolClient, { current }: MasterKeys): Promise<NewCopy[]> {
   if (await hasSealed(tx))
     throw new ConfigError(
-      'The key ring of this database (platform.key_ring) is empty, and its keys were used: restore the database from a backup.',
+      'The key ring of this database (platform.key_ring) is empty, although its keys were used: restore the database from a backup.',
     );
   const [root, seals] = [randomBytes(32), randomBytes(32)];
   return [current.wrap(ROOT_ID, root, null), current.wrap(keyId(seals), seals, SINCE_EVER)];

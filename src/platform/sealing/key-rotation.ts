@@ -80,14 +80,14 @@ export class KeyRotation {
       if (wrapping.length < masters.length) {
         throw new DomainError(
           'invalid_transition',
-          'The ring has copies for a master key that is neither MASTER_KEY nor MASTER_KEY_FORMER: set that one too, or begin with npm run admin -- system retire-former',
+          'The ring has copies for a master key that is neither MASTER_KEY nor MASTER_KEY_FORMER: set that key too, or begin with npm run admin -- system retire-former',
         );
       }
       return freshKey(tx, wrapping, operationId);
     });
   }
 
-  /** Deletes the copies for other master keys. Throws `invalid_transition` while a process uses one. */
+  /** Deletes the key copies for other master keys. Throws `invalid_transition` while a process uses one. */
   async retireFormer({ current }: MasterKeys, operationId?: string): Promise<readonly string[]> {
     return changeRing(this.database, async (tx, copies) => {
       const others = findMasters(copies).filter((id) => id !== current.id);

@@ -8,7 +8,7 @@ import { Sealer } from './sealer.js';
 export type PersonalKey = Pick<Sealer, 'seal' | 'open' | 'openBytes'>;
 
 const CACHED_KEYS = 10_000;
-/** The time in which other processes may still open the data of an erased person. */
+/** The cache time of keys. For so long, other processes may still open the data of an erased person. */
 const CACHED_MS = 60_000;
 
 interface KeyRow {
@@ -58,7 +58,7 @@ export class PersonalKeys {
     return found;
   }
 
-  /** Drops the keys for good: the personal fields of these subjects open as null. */
+  /** Drops the keys of these persons for good, so that their personal fields open as null. */
   async forget(...subjects: readonly string[]): Promise<void> {
     await this.database.query(
       `insert into platform.personal_keys (subject, wrapped_key, forgotten_at)

@@ -15,11 +15,11 @@ interface Row {
   readonly wrapped_key: string;
 }
 
-/** Wraps personal keys again once a fresh key seals, so that they do not depend on earlier keys. */
+/** Wraps the personal keys with a new key of the ring, so that they no longer depend on earlier keys. */
 @Injectable()
 export class Resealing {
   private readonly logger = new Logger(Resealing.name);
-  /** The id of the key that wraps all personal keys. */
+  /** The id of the key with which all personal keys are wrapped; null until they are. */
   private doneFor: string | null = null;
 
   constructor(
@@ -40,7 +40,7 @@ export class Resealing {
     if (key.done || (await this.wrapAll(id, signal))) this.doneFor = id;
   }
 
-  /** Wraps all keys again. Returns false if another process does so, or this one stops. */
+  /** Wraps all personal keys again. Returns false if another process wraps them, or this one stops. */
   private async wrapAll(id: string, signal: AbortSignal): Promise<boolean> {
     for (let after = ''; ;) {
       if (signal.aborted) return false;
@@ -53,7 +53,7 @@ export class Resealing {
     return true;
   }
 
-  /** Wraps a chunk. Returns its last subject, empty at the end, or null if another process does it. */
+  /** Wraps some keys. Returns the last person id: empty at the end, null if another process wraps keys. */
   private async wrapSome(id: string, after: string): Promise<string | null> {
     return this.database.transaction(async (tx) => {
       const locked = await tx.query<{ mine: boolean }>('select pg_try_advisory_xact_lock($1) as mine', [
@@ -77,7 +77,7 @@ export class Resealing {
     });
   }
 
-  /** Wraps a key again. A text that no key of the ring opens remains unchanged. */
+  /** Wraps a personal key again, or returns it unchanged if no key of the ring opens it. */
   private rewrap({ subject, wrapped_key: old }: Row): string {
     const { sealer } = this.ring;
     const data = associatedDataOfPersonalKey(subject);

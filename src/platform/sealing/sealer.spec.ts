@@ -25,7 +25,7 @@ describe('a sealer', () => {
     expect(Buffer.from(one.split('.')[2]!, 'base64url').includes('secret')).toBe(false);
   });
 
-  it('does not open a text in another place, with another key, or after a change of any character', () => {
+  it('does not open a text with other associated data, another key, or any changed character', () => {
     const sealed = sealer.seal('secret', 'merchant/1');
     expect(() => sealer.open(sealed, 'merchant/2')).toThrow(SealError);
     expect(() => new Sealer(randomBytes(32)).open(sealed, 'merchant/1')).toThrow(SealError);
@@ -36,7 +36,7 @@ describe('a sealer', () => {
   });
 
   it('accepts only keys of 32 bytes', () => {
-    expect(() => new Sealer(randomBytes(16))).toThrow('a sealing key has 32 bytes');
+    expect(() => new Sealer(randomBytes(16))).toThrow('a sealing key must have 32 bytes');
     expect(() => new Sealer(key, [randomBytes(33)])).toThrow(RangeError);
   });
 
@@ -55,7 +55,7 @@ describe('a sealer', () => {
       `${version}.${id}.${short}`,
     ])
       expect(open(none)).toThrow('not a sealed text');
-    expect(open(`${version}.00000000.${packed}`)).toThrow('sealed with a key that is not at hand');
+    expect(open(`${version}.00000000.${packed}`)).toThrow('the text was sealed with an unknown key');
     expect(() => sealer.open(sealed, 'other')).toThrow('the sealed text was changed or belongs elsewhere');
   });
 
@@ -77,7 +77,7 @@ describe('a MAC', () => {
     expect(sealer.mac('event', 'text')).toBe(`${sealer.sealsWith}.${bytes}`);
   });
 
-  it('is authentic only for its purpose and text, while the sealer has the key of the MAC', () => {
+  it('is authentic only for its purpose and text, and only if the sealer has the key of the MAC', () => {
     const mac = sealer.mac('event', 'text');
     expect(sealer.isAuthentic('event', 'text', mac)).toBe(true);
     expect(new Sealer(randomBytes(32), [key]).isAuthentic('event', 'text', mac)).toBe(true);

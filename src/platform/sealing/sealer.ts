@@ -37,7 +37,7 @@ export class Sealer {
   /** Seals with `key` (32 bytes) from now on, and opens texts that `others` sealed. */
   setKeys(key: Buffer, others: readonly Buffer[]): void {
     for (const each of [key, ...others]) {
-      if (each.length !== 32) throw new RangeError('a sealing key has 32 bytes');
+      if (each.length !== 32) throw new RangeError('a sealing key must have 32 bytes');
     }
     this.current = key;
     this.sealsWith = keyId(key);
@@ -75,13 +75,13 @@ export class Sealer {
     return this.openBytes(sealed, associatedData).toString('utf8');
   }
 
-  /** Opens a sealed text. Throws SealError. */
+  /** Opens a sealed text. Throws SealError if the text, the key or `associatedData` is wrong. */
   openBytes(sealed: string, associatedData: string): Buffer {
     const [version, id, packed, ...rest] = sealed.split('.');
     const key = id === undefined ? undefined : this.keys.get(id);
     if (version !== VERSION || packed === undefined || rest.length > 0)
       throw new SealError('not a sealed text');
-    if (key === undefined) throw new SealError('sealed with a key that is not at hand');
+    if (key === undefined) throw new SealError('the text was sealed with an unknown key');
     const bytes = Buffer.from(packed, 'base64url');
     if (bytes.length < IV_BYTES + TAG_BYTES) throw new SealError('not a sealed text');
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES))
@@ -99,17 +99,17 @@ function toMac(id: string, key: Buffer, purpose: string, text: string): string {
   return `${id}.${createHmac('sha256', key).update(`${purpose}\n${text}`).digest('base64url')}`;
 }
 
-/** Derives a key for another purpose, which does not reveal `key`. */
+/** Derives a key for another purpose. The derived key does not reveal `key`. */
 export function deriveKey(key: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), `disburse/${purpose}`, 32));
 }
 
-/** Returns the id of a key, which does not reveal it. */
+/** Returns the id of a key. The id does not reveal the key. */
 export function keyId(key: Buffer): string {
   return createHash('sha256').update('disburse/key-id').update(key).digest('hex').slice(0, 8);
 }
 
-/** The size of the cache: two opened secrets per key of a directory's cache. */
+/** The maximum number of cached secrets: two for each key that a directory caches. */
 const MAX_OPENED = 20_000;
 
 /** Seals secrets, and caches opened ones to avoid a decryption on every request. */
@@ -122,7 +122,7 @@ export class SealedSecrets {
     return this.sealer.seal(secret, associatedData);
   }
 
-  /** Throws SealError for other associated data, even for a cached text. */
+  /** Opens a secret. Throws SealError for other associated data, even if the secret is cached. */
   open(associatedData: string, sealed: string): string {
     const name = `${associatedData} ${sealed}`;
     const known = this.opened.get(name);

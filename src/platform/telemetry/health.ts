@@ -8,7 +8,7 @@ interface HealthCheck {
   check(): Promise<string | void>;
 }
 
-/** The error of a failed check whose message is public. */
+/** The error of a failed check, with a message for the public health report. */
 export class NotReady extends Error {
   override readonly name: string = 'NotReady';
 }
@@ -32,7 +32,7 @@ export class HealthRegistry {
     this.checks.push(check);
   }
 
-  /** Reports not ready from now on, for load balancers. */
+  /** Makes all later reports not ready, so that load balancers send no more requests. */
   drain(): void {
     this.draining = true;
   }

@@ -12,7 +12,7 @@ type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 /** The size and the age at which buffered lines are written. */
 const BUFFER_BYTES = 65_536;
 const FLUSH_MS = 250;
-/** The length at which wide lines are passed to the buffer together: each write measures the whole buffer. */
+/** The length of wide lines that are buffered in one write, because each write measures the whole buffer. */
 const PIECE = 8192;
 
 /**

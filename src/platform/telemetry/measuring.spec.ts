@@ -38,7 +38,7 @@ describe('a measurement that many callers share', () => {
   });
 });
 
-it('no readiness report or scrape waits for connections of requests, even if many run at once', async () => {
+it('many readiness reports or scrapes at once need no database connection of the requests', async () => {
   const db = await testDatabase({ poolSize: 1 });
   const health = new HealthRegistry();
   let [checks, measured] = [0, 0];

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../timeout.js';
 
-/** The registry of all metrics. In prom-client's global one, two builds in a test process would clash. */
+/** The registry of all metrics. In prom-client's global registry, two services in a test would clash. */
 export const registry = new Registry();
 
 export const registers = [registry];
@@ -95,7 +95,7 @@ export const measuring = new AsyncLocalStorage<true>();
 
 const KEPT_MS = 500;
 
-/** Returns a function whose calls share a run until 500 ms after its end: callers are unauthenticated. */
+/** Returns a function whose calls share a run and its result for 500 ms, as callers are unauthenticated. */
 export function sharedMeasurement<T>(run: () => Promise<T>): () => Promise<T> {
   let last: Promise<T> | null = null;
   let endedAt = Infinity;
@@ -113,7 +113,7 @@ export function sharedMeasurement<T>(run: () => Promise<T>): () => Promise<T> {
 }
 
 const measurements = new Set<() => Promise<void>>();
-/** The timeout of a measurement, below the 10 s of scrapers: a scrape must survive a database failure. */
+/** The timeout of a measurement, below the 10 s of scrapers, so that a scrape survives a database failure. */
 const MEASURE_TIMEOUT_MS = 3000;
 
 /** Runs `measure` at each scrape. Its failure leaves gauges unchanged. Returns the unregister function. */

@@ -11,14 +11,14 @@ export class ScheduleState {
   @ApiProperty({ ...TIME, nullable: true }) next_at!: string | null;
 }
 
-/** A subscription that has waited since `at` (ISO 8601) at the event with this position. */
+/** A subscription that has waited at the event with `position` since the time `at` (ISO 8601). */
 export interface HaltedSubscription {
   readonly name: string;
   readonly position: string;
   readonly at: string;
 }
 
-/** The state of a chain node, with only the host: paths and credentials of node URLs are secrets. */
+/** The state of a chain node, with only the host of its URL, because paths and credentials are secrets. */
 export class ChainNodeState {
   @ApiProperty({ type: 'string', description: 'Host and port of its URL.' }) url_host!: string;
 

@@ -33,7 +33,7 @@ export function traceparent(): string | undefined {
   return carrier['traceparent'];
 }
 
-/** Exports spans to the configured collector, if any. Resolves to the function that flushes and stops. */
+/** Exports spans to the configured collector, if any. Resolves to a function that flushes them and stops. */
 export async function startTracing(config: TelemetryConfig): Promise<() => Promise<void>> {
   if (config.otelExporterOtlpEndpoint === null) return async () => undefined;
   const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] =

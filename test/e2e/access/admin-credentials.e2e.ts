@@ -33,7 +33,7 @@ describe('credentials in the admin API', () => {
   const statusOf = async (id: string): Promise<string> =>
     (await admin.get(`/credentials/${id}`)).json().credential.status;
 
-  it('a private key can be issued, rolled and revoked, and a third valid key is refused', async () => {
+  it('a private key can be issued, rolled and revoked, and a merchant has at most two valid keys', async () => {
     const merchant_id = await newMerchantId();
     const first = await issued({ kind: 'payouts', merchant_id });
     expect(first).toMatchObject({
@@ -111,7 +111,7 @@ describe('credentials in the admin API', () => {
     expect((await client.post('/credentials', { kind: 'admin', name: 'x', reason })).status).toBe(403);
   });
 
-  it('a request that is repeated after a crash returns the secret, or null after 24 hours', async () => {
+  it('a repeat of the request after a crash returns the secret of the new key, or null after 24 hours', async () => {
     const merchant_id = await newMerchantId();
     const key = newId();
     const { credential } = (await issue({ kind: 'payouts', merchant_id }, key)).json();

@@ -23,7 +23,7 @@ describe('an admin key', () => {
   const issue = (body: object, idempotencyKey = newId()): Promise<ApiResponse> =>
     admin.post('/credentials', { name: 'server', reason, ...body }, { idempotencyKey });
 
-  it('displays its last use, which does not change its revision', async () => {
+  it('has the time of its last use, and a use does not change its revision', async () => {
     const client = await app.newAdmin();
     const list = await admin.get(`/credentials?operator_id=${client.operatorId}`);
     const [{ id } = { id: '' }] = list.json<{ credentials: { id: string }[] }>().credentials;
@@ -101,7 +101,7 @@ describe('the keys of operators', () => {
     expect((await attempt({ authorization: `bearer ${key}` })).status).toBe(200);
   });
 
-  it('have at most the scopes of the role of their owner, even after that role changes', async () => {
+  it('never exceed the scopes that their owner has by role, even after the role changes', async () => {
     const admin = await app.newAdmin({ scopes: ['payouts:read', 'system:write'] });
     expect((await whoami(admin)).json().scopes).toEqual(['payouts:read', 'system:write']);
     await app.app.get(CommandBus).execute(new UpdateOperator(admin.operatorId, { role: 'support' }));

@@ -78,7 +78,7 @@ describe('operators in the admin API', () => {
     await eventually(async () => (await other.get('/whoami')).status === 200);
   });
 
-  it('only the approver gets the link to enrol a passkey, even in a repeat after a crash', async () => {
+  it('the link to enrol a passkey is returned only by the approval and by its repeat after a crash', async () => {
     const request = newId();
     const body = person('viewer');
     const create = () => admin.post('/operators', body, { idempotencyKey: request });
@@ -111,7 +111,7 @@ describe('the first and the last administrators', () => {
     return programsFor(app, env)('operator', '--json', 'login-link', email, '--reason', reason, ...args);
   };
 
-  it('the shell can create only two administrators, whose later links need approval', async () => {
+  it('the shell creates the first two administrators alone, and each later login link needs approval', async () => {
     for (const name of ['ada', 'bob']) {
       const { printed } = await link(`${name}@ops.example`, '--name', name);
       expect(printed).toContain('/enrol#');

@@ -101,7 +101,7 @@ describe('a session of the console', () => {
     expect(await inBackground(writes!)).toEqual([200, 200, 200]);
   });
 
-  it('ends for good when the operator is disabled, and when another link is issued', async () => {
+  it('ends for good when the operator is disabled, and when a new login link is issued', async () => {
     const { browser, id } = await site.signedIn();
     expect((await browser.call('/session')).status).toBe(200);
     const become = (status: 'active' | 'disabled') =>
@@ -151,7 +151,7 @@ describe('the document of the console', () => {
     expect(page.text).toContain('&quot;oidc&quot;:false');
   });
 
-  it('is not served for a wrong method of an API path: 405, even if the client accepts HTML', async () => {
+  it('is not served for an API path with a wrong method, which gets 405 even from a browser', async () => {
     const browser = site.browser();
     const headers = { accept: 'text/html' };
     for (const [method, path, allow] of [
@@ -169,7 +169,7 @@ describe('the document of the console', () => {
     expect((await browser.call('/enrol')).status).toBe(405);
   });
 
-  it('is served neither to programs nor under API paths, which get a problem document', async () => {
+  it('is replaced by a problem document for clients that are no browser, and under API paths', async () => {
     const response = await site.browser().call('/payouts');
     expect([response.status, response.headers['content-type']]).toEqual([404, PROBLEM]);
     for (const [path, status] of [

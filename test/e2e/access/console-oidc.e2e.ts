@@ -67,7 +67,7 @@ describe('a login at the identity provider', () => {
     expect(seen.at(-1)).toBe(`${site.origin}/payouts?status=pending`);
   });
 
-  it('lowers the role of the operator to that of the group', async () => {
+  it('lowers the role of the operator to the role of their group at the provider', async () => {
     const roleOf = async (id: string) =>
       (await site.app.app.get(OperatorsView, { strict: false }).get(id))?.role;
     const { id, email } = await site.operator('support');
@@ -111,7 +111,7 @@ describe('a login at the identity provider', () => {
     expect([await statusWith(Date.now()), await statusWith(Date.now() + 60_000)]).toEqual([401, 403]);
   });
 
-  it('dates the session by the login at the provider, and a second login updates that time', async () => {
+  it('sets authenticated_at to the time of the login at the provider, also after a second login', async () => {
     const { email } = await site.operator();
     const at = Math.floor(Date.now() / 1000) - 200;
     const { browser, seen } = await login(claimsOf(email), at);
@@ -137,7 +137,7 @@ describe('a login at the identity provider', () => {
     expect((await former.call('/session')).status).toBe(401);
   });
 
-  it('allows passkeys only by a one-time link, because former employees would keep theirs', async () => {
+  it('refuses passkeys without a one-time link, because former employees would keep their passkeys', async () => {
     const { browser, id } = await site.signedIn();
     const enrolment = (body: object) => browser.post('/enrol/options', body);
     expect((await browser.post('/login/passkey/options')).status).toBe(403);

@@ -38,7 +38,7 @@ const AUTHENTICATOR = {
     await user.heading('Sign in');
   }
 
-  it('let an operator enrol by a one-time link, sign out and sign in again', async () => {
+  it('an operator enrols a passkey by a one-time link, signs out and signs in with the passkey', async () => {
     const { id } = await service.newOperator('Katherine Operator');
     const user = await visit(await service.link(id));
     await user.press('Create passkey');
@@ -68,7 +68,7 @@ const AUTHENTICATOR = {
     expect(again).toBe(400);
   });
 
-  it('are enrolled once per link, and a visit does not consume the link', async () => {
+  it('a one-time link enrols one passkey, and a visit alone does not consume the link', async () => {
     const link = await service.link((await service.newOperator('Katherine Operator')).id);
     const [left, user, late] = [await visit(link), await visit(link), await visit(link)];
     expect(await left.alert().count()).toBe(0);
@@ -78,7 +78,7 @@ const AUTHENTICATOR = {
     await late.alert().waitFor();
   });
 
-  it('are refused for a disabled operator', async () => {
+  it('the passkey of a disabled operator is refused', async () => {
     const operator = await service.newOperator('Katherine Operator');
     const user = await visit(await service.link(operator.id));
     await user.press('Create passkey');
@@ -89,7 +89,7 @@ const AUTHENTICATOR = {
     await user.alert().waitFor();
   });
 
-  it('are reported as not used if the browser refuses the sign-in', async () => {
+  it('the page says that the passkey was not used if the browser refuses the sign-in', async () => {
     const user = await visitConsole(browser, service);
     await user.open('/login', 'Sign in');
     // The browser refuses without a passkey of this site.

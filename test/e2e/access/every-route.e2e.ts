@@ -217,7 +217,7 @@ describe('every route', () => {
           ...(method !== 'GET' && { body: BODY, ifMatch }),
         });
 
-      it('is covered by these tests, with all resources and their parts', () => {
+      it('is tested here, including parts of a resource such as the proof of a payout', () => {
         expect(named.map(([name]) => name)).toEqual(
           expect.arrayContaining([
             ...['proof', 'evidence', 'checks'].map((part) => `GET /admin/v1/payouts/:id/${part}`),
@@ -244,7 +244,7 @@ describe('every route', () => {
           expect((await call(operator, route, withIds(route.url, id))).status).toBe(404);
       });
 
-      it('does not replay a response to a key of the same operator for another merchant', async () => {
+      it('replays no response to a key of the same operator that is confined to another merchant', async () => {
         const merchants = [app.secondMerchant.credentials.apiKey];
         const narrow = await app.newAdmin({ operatorId: operator.operatorId, merchants });
         const resend = (by: AdminClient) =>
@@ -260,7 +260,7 @@ describe('every route', () => {
         expect((await resend(operator)).text).toBe(first.text);
       });
 
-      it('lists no resource of the merchant for a key of another merchant', async () => {
+      it('lists nothing of one merchant for a key that is confined to another merchant', async () => {
         for (const each of ['credentials', 'users', 'payouts', 'orders', 'webhook_endpoints', 'deliveries']) {
           const response = await confined.get(`/${each}?merchant_id=${ids.get('merchants')}`);
           // Some lists name the merchant as unknown.

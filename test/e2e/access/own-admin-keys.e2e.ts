@@ -100,7 +100,7 @@ describe('the admin keys of one operator', () => {
     expect((await roll(free, free)).status).toBe(201);
   });
 
-  it('cannot issue or roll a key once they were rolled, because that key would outlive them', async () => {
+  it('cannot issue or roll a key after their own roll, because the new key would outlive them', async () => {
     const old = await app.newAdmin();
     expect((await roll(old, old)).status).toBe(201);
     await eventually(async () => (await issue(old)).status === 403);
@@ -112,7 +112,7 @@ describe('the admin keys of one operator', () => {
     ['scope', () => ({ scopes: ['credentials:write', 'credentials:read'] })],
     ['merchant', () => ({ merchants: [app.merchant.credentials.apiKey] })],
     ['address', () => ({ addresses: ['127.0.0.0/8', '::1/128'] })],
-  ])('are not replayed with their secret to a key that lacks a %s of theirs', async (_, terms) => {
+  ])('return no secret in a replay to a key that lacks a %s of the first key', async (_, terms) => {
     const full = await app.newAdmin();
     const less = await app.newAdmin({ operatorId: full.operatorId, ...terms() });
     const key = randomUUID();
@@ -137,7 +137,7 @@ describe('the admin keys of one operator', () => {
     expect([await status(wide), await status(confined)]).toEqual([404, 200]);
   });
 
-  it('are approved only with credentials:write, and not if the role of their owner was lowered', async () => {
+  it('need an approver with credentials:write, and are refused if the role of their owner was lowered', async () => {
     const support = await app.newAdmin({ role: 'support' });
     const { operation } = (await issue(support)).json();
     const another = await app.newAdmin({ role: 'support' });

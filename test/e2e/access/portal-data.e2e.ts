@@ -60,7 +60,7 @@ describe('the API of the portal', () => {
     ]);
   });
 
-  it('returns orders with users to a session with only orders:read, and records no lookup', async () => {
+  it('returns orders with their user_id to a session with only orders:read, and records no lookup', async () => {
     const merchant = await app.newMerchant();
     const key = await app.newExchangeKey(false, merchant.credentials.apiKey);
     const created = await key.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'customer-7' });
@@ -92,7 +92,7 @@ describe('the API of the portal', () => {
     await eventually(async () => (await read()).attempts.length === 2);
   });
 
-  it('records the session in the events of a write, and writes once per Idempotency-Key', async () => {
+  it('records the session in the event of a change, and makes one change per Idempotency-Key', async () => {
     const key = { 'idempotency-key': `"${randomUUID()}"` };
     const path = `${DATA}/endpoints/${endpointId}/rotate_secret`;
     const [first, repeated] = [
@@ -212,7 +212,7 @@ describe('the API of the portal', () => {
     expect(usage.days[0]!.requests).toBeGreaterThan(usage.days[0]!.refused);
   });
 
-  it('counts as usage the requests that were sent, not those that were reserved in advance', async () => {
+  it('counts the sent requests as usage, not the requests that processes reserved in advance', async () => {
     const merchant = await app.newMerchant();
     for (let n = 0; n < 3; n += 1) await merchant.get('/merchants/v1/payouts');
     const usage = await browserOf(merchant, ['usage:read']);

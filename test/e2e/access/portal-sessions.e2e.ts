@@ -100,7 +100,7 @@ describe('a link to the portal', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([204, 401, 401]);
   });
 
-  it('does not open for another site, and sets a cookie with HttpOnly and SameSite=Strict', async () => {
+  it('does not open from another site, and sets a cookie with HttpOnly and SameSite=Strict', async () => {
     const { url, browser } = await fresh();
     expect((await browser.openLink(url, { origin: 'https://evil.example' })).status).toBe(403);
     const { status, headers } = await browser.openLink(url);
@@ -166,7 +166,7 @@ describe('a session of the portal', () => {
     expect([await status(left!), await status(used!)]).toEqual([401, 200]);
   });
 
-  it('is required for the data of the portal, which the merchant API does not serve', async () => {
+  it('is required by the API of the portal, which only the listener of the portal serves', async () => {
     const { browser } = await fresh();
     expect((await browser.get('/api/v1/me')).status).toBe(401);
     expect((await app.merchant.get('/api/v1/me')).status).toBe(404);
@@ -192,7 +192,7 @@ describe('the document of the portal', () => {
 
 /** Listeners on one host share cookies on every port, so that each has to refuse the others' cookies. */
 describe('a cookie', () => {
-  it('of the console or the portal is accepted only there, and only under its own name', async () => {
+  it('of the console or portal is accepted only by its own listener and under its own name', async () => {
     const site = new ConsoleSite(app);
     const { browser: person } = await site.signedIn('administrator');
     const portal = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
@@ -246,7 +246,7 @@ describe('a link to the portal of another merchant', () => {
     expect((await post(browser, url, true)).status).toBe(401);
   });
 
-  it('needs no confirmation if the session is idle, nor does a link of the same merchant', async () => {
+  it('needs no confirmation if the open session is idle; a link of the same merchant never needs confirmation', async () => {
     const { merchant, secondMerchant, database } = site.app;
     const first = await createPortalSession(merchant);
     const browser = await PortalBrowser.enter(first.url);

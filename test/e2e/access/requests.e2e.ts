@@ -31,7 +31,7 @@ describe('the log of requests', () => {
     return (await app.database.query<{ id: string }>(sql, [credentialId])).map(({ id }) => id);
   };
 
-  it('contains the call and its result without values of the query', async () => {
+  it('contains each call with its result and the names of its query parameters, but no values', async () => {
     const { merchant } = app;
     const { apiKey } = merchant.credentials;
     const { headers } = await merchant.get('/merchants/v1/payouts?status=pending&page_size=5');
@@ -53,7 +53,7 @@ describe('the log of requests', () => {
     ['%00=1', '?', '? is not a parameter'],
     ['hunter2', '?', '? is not a parameter'],
     ['colour=1', 'colour', 'colour is not a parameter'],
-  ])('contains for the query %s only the name %s and the refusal "%s"', async (query, name, refusal) => {
+  ])('reduces the query %s to the name %s and the refusal "%s"', async (query, name, refusal) => {
     const response = await app.merchant.get(`/merchants/v1/payouts?${query}`);
     expect(response.status).toBe(400);
     const row = await logged(response.headers);
@@ -75,7 +75,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('contains the text that a refused request should have signed, with the digest of the body', async () => {
+  it('contains the text that a refused request should have signed, with a digest in place of the body', async () => {
     const body = JSON.stringify({ phone_number: '+15550009999' });
     const timestamp = String(Math.floor(Date.now() / 1000));
     const response = await app.merchant.call({
@@ -92,7 +92,7 @@ describe('the log of requests', () => {
     });
   });
 
-  it('names the credential of an exchange request, but hashes the address of a wrong signature', async () => {
+  it('names the credential of a signed exchange request, and hashes the address if the signature is wrong', async () => {
     const { signing, open } = app.exchange;
     const address = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
     const wrong = await signing.call({

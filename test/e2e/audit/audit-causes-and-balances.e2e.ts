@@ -70,7 +70,7 @@ describe('the cause of an event', () => {
   const of = (stream: string): [string, EventMetadata][] =>
     events.filter((each) => each.stream === stream).map(({ type, metadata }) => [type, metadata]);
 
-  it('is a request, an operator, or a process with the event to which the process reacts', () => {
+  it('is a request, an operator, or an earlier event to which a process reacts', () => {
     const before = new Set<string>();
     const without: string[] = [];
     for (const { id, type, metadata, stream } of events) {
@@ -90,7 +90,7 @@ describe('the cause of an event', () => {
     expect(events.length).toBeGreaterThan(40);
   });
 
-  it('names the route of a request, the process, or an event in another stream', () => {
+  it('names the route of the request, the reacting process, or the event in another stream', () => {
     const [reportedBy, receivedBy] = of(`payout-${received}`).map(([, metadata]) => metadata);
     expect(reportedBy).toMatchObject({ actor: 'POST /merchants/v1/payouts/report' });
     expect(receivedBy).toMatchObject({ actor: 'payouts.verification' });
@@ -159,7 +159,7 @@ describe('npm run audit -- explain', () => {
     expect(found.events[0]!.metadata.key_id).toBe(app.exchange.open.credentials.apiKey);
   });
 
-  it('prints for a delivery the stream of its event, even for a test delivery', async () => {
+  it('prints a delivery with the stream of its event, even if it is a test delivery', async () => {
     const found = await walk('delivery', delivery);
     expect(found.stream).toBe(`payout-${received}`);
     expect(chain(found)).toEqual(payoutChain);
@@ -205,7 +205,7 @@ describe('npm run audit -- balance', () => {
     expect(before).toMatchObject({ confirmed: '0', pending: '12.5', committed: '12.5' });
   });
 
-  it('prints the balance before a time', async () => {
+  it('prints the balance at a time, without the events of exactly that time', async () => {
     const { recordedAt: reportedAt } = eventOf(`payout-${received}`, 'payout.reported.v1');
     const { recordedAt: receivedAt } = eventOf(`payout-${received}`, 'payout.received.v2');
     const at = (time: Date, ms = 0): string => new Date(time.getTime() + ms).toISOString();
@@ -242,7 +242,7 @@ describe('a read of merchant data by an operator or the shell', () => {
       .map((each) => `${each['operator_name']} ${each['subject']}`);
   };
 
-  it('is in the lookups of the merchant under the name of its reader', async () => {
+  it('is in the lookups of the merchant under the name of the operator or of the shell', async () => {
     const commands: readonly (readonly [subject: string, ...args: string[]])[] = [
       [`payout ${received}`, 'payouts', 'show', received],
       [`payout ${pending}`, 'payouts', 'show', pending],

@@ -99,7 +99,7 @@ describe('npm run audit -- export', () => {
     expect(readdirSync(out).sort()).toEqual([...manifest.parts.map(({ file }) => file), 'manifest.json']);
   });
 
-  it('contains only events of --merchant, including those that do not name the merchant', async () => {
+  it('contains only events of --merchant, even events whose data does not name the merchant', async () => {
     const out = folder('merchant');
     await run('--out', out, '--merchant', MERCHANT.toUpperCase());
     const lines = linesOf(out);
@@ -136,7 +136,7 @@ describe('npm run audit -- export', () => {
     expect([await program.ended, program.output === textOf(folder('whole'))]).toEqual([0, true]);
   });
 
-  it('reports a closed standard output', async () => {
+  it('prints an error and exits with 1 if standard output is closed', async () => {
     const program = start();
     program.child.stdout!.once('data', () => program.child.stdout!.destroy());
     expect([await program.ended, program.errors]).toEqual([1, 'write EPIPE\n']);

@@ -172,7 +172,7 @@ const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) ==
 (missing.length > 0 ? describe.skip : describe)('the commands of docs/auditing.md', () => {
   const app = onTestApp();
 
-  it('lead from a balance to the chain when pasted into a shell in order', async () => {
+  it('trace a balance to its transfer on the chain when they are pasted into a shell in order', async () => {
     const { user, payout } = await receivedPayout(app, '12.50');
     const settings = { USER_ID: user, PAYOUT_ID: payout.id, ...settingsOf(app) };
     const prelude = [

@@ -92,11 +92,11 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     ['the same event store twice', url, url, '--from and --to must be two event stores'],
     ['a source that the service does not use', url, 'postgres', 'not the one that this database belongs to'],
     ['a log that processes write', 'postgres', url, 'Processes of the service that ran in the last minute'],
-  ])('refuses %s', async (_, from, to, why) => {
+  ])('the copy of a log refuses %s', async (_, from, to, why) => {
     await expect(copy(from, to)).rejects.toThrow(why);
   });
 
-  it('refuses an unreachable server and an invalid address', async () => {
+  it('the copy of a log refuses an unreachable server and an invalid address', async () => {
     await reporting(250);
     end = (await app.app.get<EventStore>(EVENT_STORE, { strict: false }).head())!;
     await eventually(async () => (await heads()).at(-1)!.position === end);
@@ -108,7 +108,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     );
   });
 
-  it('continues after it was killed half-way, after which both stores have the same heads', async () => {
+  it('a copy that was killed half-way continues, and then both stores have the same heads', async () => {
     const target = openEventStoreDb(url);
     const { child, ended } = runBuilt(app, CLI, env, 'events', 'copy', '--from', 'postgres', '--to', url);
     await eventually(async () => (await target.head()) !== null);
@@ -123,7 +123,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     expect(before.at(-1)).toMatchObject({ size: copied.events, root: copied.merkle_root });
   });
 
-  it('moves the log, and the service runs with the copy alone', async () => {
+  it('the log moves to EventStoreDB, and the service runs with the copy alone', async () => {
     env = { ...env, EVENT_STORE_URL: url };
     await expect(restart(null)).rejects.toThrow('not the one that this database belongs to');
     await restart(url);
@@ -137,7 +137,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     await expectInOrder(before);
   });
 
-  it('lets a holder of the key verify a payout and an export of copied and later events', async () => {
+  it('the holder of a pinned key can verify a payout, and an export with copied and later events', async () => {
     const program = '../../../examples/audit-verifier/verify-proof.mjs';
     const { verifyProof } = (await import(program)) as {
       verifyProof(proof: ProofResponse['proof'], key: string): { events: readonly object[] };
@@ -154,7 +154,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     expect(found).toMatchObject({ violations: [], faults: [], not_checked: [], ledger: { findings: [] } });
   });
 
-  it('moves the log back, and both stores have the same heads', async () => {
+  it('the log moves back to PostgreSQL, and both stores have the same heads', async () => {
     before = await heads();
     await stop();
     await copy(url, 'postgres');

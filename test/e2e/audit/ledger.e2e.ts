@@ -71,7 +71,7 @@ describe('the ledger', () => {
     expect(proven).toEqual(['payout.reported.v1', 'payout.received.v2']);
   });
 
-  it('proves a payout whose stream was fenced before its first event', async () => {
+  it('proves a payout whose stream begins with a claim.owner_abandoned event', async () => {
     const store = app.app.get<EventStore>(EVENT_STORE, { strict: false });
     const [first] = await store.readStream(`payout-${received}`);
     const [id, metadata] = [randomUUID(), {}];
@@ -84,7 +84,7 @@ describe('the ledger', () => {
     expect((await proofOf(id)).events).toHaveLength(2);
   });
 
-  it('shows the newest head to merchants, and every head to operators and in a file', async () => {
+  it('returns the newest signed head to merchants, and every signed head to operators and in a file', async () => {
     const { head } = (await merchant.get('/merchants/v1/audit/head')).json();
     expect(isSigned(head)).toBe(true);
     const [first] = await listHeads('--since', String(head.size - 1));
@@ -134,7 +134,7 @@ describe('the ledger', () => {
     expect(exitCode).toBeNull();
   });
 
-  it('continues after a rotation with a new key, which the former key has signed', async () => {
+  it('continues after a key rotation with a new key that the former key has signed', async () => {
     const before = (await proofOf(received)).head;
     const { printed } = await audit('--json', 'key', 'rotate');
     const next = JSON.parse(printed) as SigningKey;

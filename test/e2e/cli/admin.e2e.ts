@@ -26,7 +26,7 @@ const merchantId = app.secondMerchant.credentials.apiKey;
 describe('disburse admin', () => {
   const admin = (program: Disburse, ...args: string[]): Promise<DisburseRun> => program.run('admin', ...args);
 
-  it('lists rows by filter, up to a limit or all, as a table or with one line of JSON per row', async () => {
+  it('lists filtered rows, up to a limit or all, as a table or as one line of JSON per row', async () => {
     const all = await admin(shell, 'merchants', 'list', '--all', '--json');
     const merchants = all.lines<{ id: string }>().map(({ id }) => id);
     expect(merchants).toEqual(expect.arrayContaining([merchantId, app.merchant.credentials.apiKey]));
@@ -39,7 +39,7 @@ describe('disburse admin', () => {
     expect([none.code, none.output]).toEqual([0, 'None.\n']);
   });
 
-  it('displays a resource, and with whoami the caller, and with system the state of the system', async () => {
+  it('displays a resource by its id, the caller with whoami, and the state of the service with system', async () => {
     expect((await admin(shell, 'merchants', 'show', merchantId)).output).toMatch(/name +Test merchant\n/);
     const [whoami] = (await admin(byKey, 'whoami', '--json')).lines();
     expect(whoami).toMatchObject({ actor: { operator_id: ada.operatorId } });
@@ -49,7 +49,7 @@ describe('disburse admin', () => {
     expect((await admin(shell, 'system')).output).toMatch(/subscriptions\n +name +position/);
   });
 
-  it('creates and updates a merchant with nested members, lists and null, at its revision', async () => {
+  it('creates and updates a merchant by options with nested names, lists and null', async () => {
     const created = await admin(byKey, 'merchants', 'create', '--name', 'Shop', ...REASON, '--json');
     const [{ merchant, operation_id }] = created.lines<{
       merchant: { id: string };
@@ -82,7 +82,7 @@ describe('disburse admin', () => {
     expect(invalid.errors).toContain('reason must have 3 to 500 characters');
   });
 
-  it('prints the command of a second operator, never the shell; --wait ends with the decision', async () => {
+  it('prints the command for a second operator, which the shell cannot run; --wait ends with the decision', async () => {
     const suspended = await admin(byKey, 'merchants', 'suspend', merchantId, ...REASON);
     expect(suspended.output).toMatch(
       /Done\. Operation .* waits until .* for another person, who may confirm it/,
@@ -141,7 +141,7 @@ describe('disburse admin', () => {
     expect(help.output.match(/--url .*/g)).toEqual([expect.stringContaining('Where it was found')]);
   });
 
-  it('suggests similar names and names missing arguments before it sends anything', async () => {
+  it('suggests similar names and reports missing arguments before it sends a request', async () => {
     const nowhere = new Disburse({ DATA_DIR: specFolder('nowhere') });
     for (const [args, error] of [
       ['merchant list', 'There is no resource merchant. Did you mean merchants?'],
@@ -174,7 +174,7 @@ describe('disburse admin', () => {
     expectEnd(long, 78, 'a shorter DATA_DIR');
   });
 
-  it('is limited to the scopes of its key, and refused with an invalid key', async () => {
+  it('can do only what the scopes of its key allow, and is refused with an invalid key', async () => {
     const viewer = await app.newAdmin({ role: 'viewer' });
     const refused = await admin(
       byKey.with({ DISBURSE_ADMIN_KEY: viewer.key }),
@@ -230,7 +230,7 @@ describe('the socket of the shell', () => {
     expect(heard).toEqual([]);
   });
 
-  it('is removed with its process, replaces the socket of a killed process, needs no HTTPS', async () => {
+  it('is removed at the end of its process, replaces the socket of a killed process, and needs no HTTPS', async () => {
     const dataDir = specFolder('data');
     const config = { ...app.config, dataDir, roles: ['admin'] as const, requireHttps: true };
     const stale = createServer().listen(join(dataDir, 'left'));
@@ -245,7 +245,7 @@ describe('the socket of the shell', () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  it('fails with an error over the socket of a running process and in an unusable folder', async () => {
+  it('is not created over the socket of a running process or in an unusable folder', async () => {
     const refused = (dataDir: string) => expect(listenOnSocket(createServer(), dataDir)).rejects;
     const before = statSync(path()).ino;
     await refused(app.config.dataDir).toThrow(`another process serves ${path()}`);

@@ -44,7 +44,7 @@ describe('disburse', () => {
     await application.stop();
   });
 
-  it('payouts list and get work with the keys or with only the login session', async () => {
+  it('payouts list and payouts get work with keys, or with only a session of disburse login', async () => {
     const listed = await disburse.run('payouts', 'list', '--json', '--limit', '2');
     expect([listed.code, listed.lines<{ id: string }>().map(({ id }) => id)]).toEqual([
       0,

@@ -100,7 +100,7 @@ export function describeIdleEnd(world: ConsoleWorld): void {
         [operatorId],
       );
 
-    it('marks its reads as background after a minute until it is used again', async () => {
+    it('marks its requests as background reads after a minute, until it is used again', async () => {
       const user = await visit();
       const { clock, keyboard } = user.page;
       await user.settled();
@@ -150,7 +150,7 @@ export function describeIdleEnd(world: ConsoleWorld): void {
       expect(reads.map(([path]) => path)).not.toContain('/logout');
     });
 
-    it('signs out after CONSOLE_IDLE_SECONDS and displays that time', async () => {
+    it('signs out after CONSOLE_IDLE_SECONDS and displays this limit in minutes', async () => {
       const { config } = world.service.app;
       const { consoleIdleSeconds } = config;
       try {
@@ -170,7 +170,7 @@ export function describeIdleEnd(world: ConsoleWorld): void {
 
 export function describeKeyboard(world: ConsoleWorld): void {
   describe('the keyboard alone', () => {
-    it('allows searching, walking a list with j and k, opening a row and writing through a dialog', async () => {
+    it('suffices to search, to move in a list with j and k, to open a row and to submit a dialog', async () => {
       const user = await world.signIn();
       const { keyboard } = user.page;
       await user.open('/', HOME);
@@ -215,7 +215,7 @@ export function describeKeyboard(world: ConsoleWorld): void {
       await user.expectFine();
     });
 
-    it('lists the shortcuts with ? and closes them with Escape, while letters in a field are text', async () => {
+    it('lists the shortcuts on ? and closes the list on Escape, while letters typed in a field are text', async () => {
       const user = await world.signIn();
       const { keyboard } = user.page;
       await keyboard.press('?');

@@ -27,7 +27,7 @@ export function describeNavigation(world: ConsoleWorld): void {
   describe('the navigation', () => {
     const navigation = (user: PageUser) => user.page.locator('.side').getByRole('navigation');
 
-    it('leads an administrator to each page of the contract', async () => {
+    it('leads an administrator to each page of the console', async () => {
       const user = await world.signIn();
       const labels = await navigation(user).getByRole('link').allTextContents();
       expect(labels).toEqual(['Attention', ...PAGES.map(([label]) => label)]);
@@ -69,7 +69,7 @@ export function describeNavigation(world: ConsoleWorld): void {
       expect(await filters.getByLabel('Phone number').count()).toBe(0);
     });
 
-    it('loads its icon only from its own origin, and so does the portal', async () => {
+    it('the console and the portal load their icons only from their own origins', async () => {
       const { consoleUrl, portalUrl } = world.service;
       for (const [name, url] of Object.entries({ console: consoleUrl, portal: portalUrl })) {
         const document = await fetch(url, { headers: { accept: 'text/html' } });

@@ -70,7 +70,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       ['viewer', []],
       ['finance', []],
       ['compliance', ['Approve', 'Reject']],
-    ])('needs the scope of an operation to decide on it: a %s is offered %j', async (role, offered) => {
+    ])('decides only with the scope of the operation: the role %s is offered %j', async (role, offered) => {
       const user = await world.signIn(await world.service.newOperator('Otto Operator', role));
       await user.open(`/operations/${world.morning.operation.id}`, /pending approval/);
       await user.expectFine();

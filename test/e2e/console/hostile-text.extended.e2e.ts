@@ -120,7 +120,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     kind === 'requests' ? '? is not a parameter' : markOf(number);
 
   it.each(['/users', '/merchants', '/orders', '/operations', '/requests'])(
-    'are displayed as text in the list %s of the console',
+    'hostile texts are displayed as text in the list %s of the console',
     async (path) => {
       const user = await signedIn();
       await openList(user, path);
@@ -132,7 +132,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
   );
 
   it(
-    'are displayed as text on the detail pages of the console',
+    'hostile texts are displayed as text on the detail pages of the console',
     async () => {
       const user = await signedIn();
       await user.open('/', HOME);
@@ -146,7 +146,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
   );
 
   it(
-    'are displayed as text in the lists and on the pages of the portal',
+    'hostile texts are displayed as text in the lists and on the pages of the portal',
     async () => {
       const user = await portal({});
       await openList(user, `/events?user_external_id=${encodeURIComponent(VICTIM)}`);
@@ -166,7 +166,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
   );
 
   it(
-    'are displayed as text in the name of a portal session, and are a link only in its return URL',
+    'the name of a portal session is displayed as text, and only its return URL is a link',
     async () => {
       const scopes = ['usage:read'];
       const user = await portal({ scopes });
@@ -196,7 +196,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
     'data:text/html,x',
     '//evil.example',
     'https://a@evil.example',
-  ])('like %s are refused as a return URL', async (return_url) => {
+  ])('the return URL %s of a portal session is refused', async (return_url) => {
     const response = await service.app.merchant.post('/merchants/v1/portal_sessions', { return_url });
     expect(response.status).toBe(422);
   });

@@ -37,7 +37,7 @@ const PAGES = [
   }
 
   it.each(PAGES)(
-    'has no accessibility violation that axe-core finds: /docs/%s',
+    'axe-core finds no accessibility violation on the page /docs/%s',
     async (path) => {
       const watched = await browser.visit([app.url], STILL);
       const reader = new PageUser(watched, app.url);
@@ -50,7 +50,7 @@ const PAGES = [
     120_000,
   );
 
-  it('has a search that finds the pages for the questions of integrators', async () => {
+  it('the search of the documentation finds the pages for the questions of integrators', async () => {
     const page = await open('');
     const found: string[] = [];
     const missing: string[] = [];
@@ -71,7 +71,7 @@ const PAGES = [
     expect(found.length).toBeGreaterThanOrEqual(10);
   }, 120_000);
 
-  it('sends a signed call with the keys from its fields, which stay in the page', async () => {
+  it('a form of the API reference sends a signed call with the typed keys, which stay in the page', async () => {
     const { apiKey, privateKey } = app.merchant.credentials;
     const page = await open('reference/createUser');
     const sent: string[] = [];
@@ -106,7 +106,7 @@ const PAGES = [
     expect(stored).toBe('[{"vitepress-theme-appearance":"auto"},{},""]');
   }, 120_000);
 
-  it('creates, cancels and lists orders with the exchange keys from its fields', async () => {
+  it('a form of the API reference creates, cancels and lists orders with the typed exchange keys', async () => {
     const { apiKey, secret } = app.exchange.signing.credentials;
     const page = await open('reference/createOrder');
     const openForm = async (name: string): Promise<void> => {

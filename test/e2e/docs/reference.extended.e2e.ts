@@ -62,7 +62,7 @@ describe('the API reference', () => {
     expect(faults).toEqual([]);
   });
 
-  it('has samples in three languages for operations of merchants and in curl for all', () => {
+  it('has samples in three languages for merchant operations, and in curl for all operations', () => {
     const lacking = operations.flatMap((operation) => {
       const languages = blocksOf(sectionOf(pageOf(`reference/${operation.id}`), 'Request')).map(
         ({ language }) => language,

@@ -82,7 +82,7 @@ describe('the documentation site', () => {
     expect((await fetch(`${app.url}/docs/quickstart`, { method: 'POST' })).status).toBe(405);
   });
 
-  it('links every page in llms.txt, and each link leads to its Markdown', async () => {
+  it('lists every page in llms.txt with a link to its Markdown form', async () => {
     const { text, headers } = await get('/docs/llms.txt');
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
     const linked = attributes(text, /\]\(\/docs\/([^)]+)\)/g);

@@ -67,7 +67,7 @@ describe('a guarded listener', () => {
     await eventually(() => ends[0]!.destroyed);
   });
 
-  test('closes its idle connections when there are too many, so that later ones are accepted', async () => {
+  test('closes idle connections when there are too many, so that later connections are accepted', async () => {
     await start(2);
     for (const each of [await client(), await client()]) {
       each.write(GET('/'));

@@ -18,7 +18,7 @@ function expectProblem(response: ApiResponse, status: number, title: string, err
   expect(response.json()).toEqual(problem);
 }
 
-test('an unknown path gets 404, or 401 under the signed prefix without a signature', async () => {
+test('an unknown path gets 404; under the prefix of the signed API, an unsigned request gets 401', async () => {
   expectProblem(await send(`${edge.url}/nowhere`), 404, 'Resource not found');
   expectProblem(await send(`${edge.url}/merchants/v1/nowhere`), 401, 'Invalid request signature');
   expectProblem(await edge.client().get('/merchants/v1/nowhere'), 404, 'Resource not found');
@@ -55,7 +55,7 @@ test('a body with a Content-Encoding gets 415, and the error names the encoding'
     expect((await sent(encoding)).status).toBe(201);
 });
 
-test('a byte order mark is signed but not part of the JSON', async () => {
+test('a byte order mark before the JSON is covered by the signature but not parsed', async () => {
   const marked = (json: string): Buffer => Buffer.from(`\ufeff${json}`);
   expect((await edge.client().post(PLAIN, marked('{}'))).status).toBe(201);
   const client = edge.client();

@@ -152,7 +152,7 @@ onLinux(
   },
 );
 
-test('failed signatures from an address do not exclude a new merchant at the same address', async () => {
+test('failed signatures from an address do not lock out a new merchant at that address', async () => {
   edge = await startEdgeApp(db.database, { RATE_LIMIT_PER_MINUTE: '1000' });
   const { apiKey } = edge.client().credentials;
   for (let i = 0; i < 5; i++) {
@@ -193,7 +193,7 @@ test('bodies and responses share a limit; small requests are accepted, and all m
   for (let i = 0; i < 20; i++) expect((await client.post(PLAIN, LARGE_JSON)).status).toBe(201);
 });
 
-test('a HEAD with a large body and a wrong signature gets a response without a body', async () => {
+test('a HEAD request with a large body and a wrong signature gets a response without a body', async () => {
   edge = await startEdgeApp(db.database);
   const socket = await open();
   const { apiKey } = edge.client().credentials;
@@ -215,7 +215,7 @@ test('a body in chunks of one byte each is read like any other', async () => {
   expect(response.split(',32').length).toBeGreaterThan(99_999);
 });
 
-test('a list gets 429 before it is read if unread responses fill the share of its merchant', async () => {
+test('a list gets 429 before it is read if unread responses fill the memory share of its merchant', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16' });
   const [client, another] = [edge.client(), edge.client()];
   const memory = edge.app.get(MemoryBudget, { strict: false });
@@ -249,7 +249,7 @@ test('aborted requests release their memory', async () => {
   expect((await client.post(PLAIN, LARGE_JSON)).status).toBe(201);
 });
 
-test('requests pipelined behind a pending one release their memory when the client disconnects', async () => {
+test('pipelined requests behind a pending request release their memory when the client disconnects', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   // A leak would use up the whole share of the address.
   for (let round = 0; round < 2; round++) {

@@ -59,12 +59,12 @@ test.each([
   [{ RATE_LIMIT_PER_MINUTE: '5' }, 6000],
   [{ RATE_LIMIT_PER_MINUTE: '100000' }, 6_000_000],
   [{ RATE_LIMIT_PER_MINUTE: '100000', RATE_LIMIT_PER_IP_PER_MINUTE: '7' }, 7],
-])('the limit per address is derived from the limit per merchant unless it is set: %j', (env, limit) => {
+])('the request limit per address is derived from the merchant limit unless it is set: %j', (env, limit) => {
   expect(addressLimit(readConfig(env))).toBe(limit);
 });
 
 test.each([1, 7, 100, 101, 150, 1000])(
-  'a limit of %d is exact for concurrent requests to two processes',
+  'a request limit of %d is exact for concurrent requests to two processes',
   async (limit) => {
     const limiters = [0, 1].map(() => new RateLimits(db.pool, HASH));
     const merchant = randomUUID();
@@ -76,7 +76,7 @@ test.each([1, 7, 100, 101, 150, 1000])(
   },
 );
 
-test('a high limit needs few queries, because points are reserved in batches', async () => {
+test('a high request limit needs few queries, because requests are reserved in batches', async () => {
   let queries = 0;
   const pool = Object.create(db.pool, {
     query: {
@@ -92,7 +92,7 @@ test('a high limit needs few queries, because points are reserved in batches', a
   expect(queries).toBe(10);
 });
 
-test('a new window starts with the full limit', async () => {
+test('a new window starts with the full request limit', async () => {
   let now = Date.now();
   const limiter = new RateLimits(db.pool, HASH, () => now);
   const merchant = { counts: 'merchant', name: randomUUID(), limit: 2 } as const;
@@ -113,7 +113,7 @@ test('a process without its store counts alone and still refuses', async () => {
   expect(allowed).toEqual([true, true, true, false, false]);
 });
 
-test('the table of counts contains neither addresses nor keys in clear', async () => {
+test('the table of request counts contains neither addresses nor keys in clear', async () => {
   const limiter = new RateLimits(db.pool, HASH);
   const keyId = randomUUID();
   await limiter.take({ counts: 'key', name: `${keyId}/203.0.113.77`, limit: 5 });
@@ -164,17 +164,17 @@ test('the path is signed as it is sent, percent-encoded and without the query st
   });
 });
 
-test('a percent-encoded spelling of a signed path needs a signature too', async () => {
+test('a percent-encoded spelling of a path of the signed API needs a signature too', async () => {
   expect((await send(`${edge.url}/%6Derchants/v1/probe/whoami`)).status).toBe(401);
 });
 
-test('a GET can have a body, which is then signed', async () => {
+test('the signature of a GET covers the body if there is a body', async () => {
   const client = edge.client();
   expect((await client.call({ path: PATH, body: '{}' })).status).toBe(200);
   expect((await client.call({ path: PATH, body: 'not json' })).status).toBe(400);
 });
 
-test('a malformed body gets 401 without a signature and 400 with one', async () => {
+test('a malformed body gets 401 without a valid signature and 400 with a valid signature', async () => {
   const client = edge.client();
   const call = { method: 'POST', path: '/merchants/v1/probe/plain', body: '{"a":' } as const;
   expect((await client.call({ ...call, headers: { 'svc-signature': '0'.repeat(64) } })).status).toBe(401);

@@ -29,7 +29,7 @@ async function linesOf(requestId: string | undefined, count = 1): Promise<Record
   });
 }
 
-test('each request writes one wide log line without the body, the signature or the key', async () => {
+test('each request is logged as one line without its body, its signature and its key', async () => {
   const client = edge.client();
   const body = { phone_number: '+14155550100', email: 'ada@example.com' };
   const response = await client.post(

@@ -64,7 +64,7 @@ describe('a repeat under an Idempotency-Key whose response is no longer stored',
     expect([repeat.status, repeat.text]).toEqual([201, first.text]);
   });
 
-  it('reports another payout, but returns the former payout for an identical report', async () => {
+  it('returns the former payout for an identical report, and records a new payout for another report', async () => {
     const userId = idOf(await create(randomPhone(), randomUUID()), 'user');
     const key = randomUUID();
     const report = (transaction: string): Promise<ApiResponse> =>

@@ -96,7 +96,7 @@ describe('a refusal', () => {
     [['payout.received', 'payout.received'], '[1] must not repeat another one'],
     [[], ' must name at least one event type'],
     ['payout.received', ' must be an array of event types'],
-  ])('names the fault of event_types %j: event_types%s', async (event_types, message) => {
+  ])('explains why %j is wrong: event_types%s', async (event_types, message) => {
     const refusal = invalid(`event_types${message}`, { event_types: [message.trim()] });
     const body = (more: object) => JSON.stringify({ webhook_endpoint: { ...more, event_types } });
     expect(said(await send('POST webhook_endpoints', body(URL_OF)))).toEqual(refusal);

@@ -101,7 +101,7 @@ describe('orders in the admin API', () => {
     expect([response.status, response.text]).toEqual([400, expect.stringContaining(name)]);
   });
 
-  it('hide their user without users_personal:read, and the filter by user gets 403', async () => {
+  it('hide their user from a key without users_personal:read, which gets 403 for the filter by user', async () => {
     const viewer = await app.newAdmin({ role: 'viewer' });
     const hidden = { user_id: null, withdraw_address_tag: null, withdraw_address_memo: null };
     expect(await read(refundable, viewer)).toMatchObject(hidden);

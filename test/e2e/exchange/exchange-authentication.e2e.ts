@@ -45,7 +45,7 @@ describe('the authentication of the exchange API', () => {
     expectRefused(await ask(`${LIST}?api_key=${apiKey}`, { 'x-signature': exchangeSignature(secret, '') }));
   });
 
-  it('names unknown paths and methods only to callers with a key', async () => {
+  it('responds with 404 or 405 to an unknown path or method if the key is valid', async () => {
     expect((await open.get('/v1/tokens', REQUEST)).status).toBe(200);
     expect((await open.get('/v1/nothing')).status).toBe(404);
     expect((await open.call({ method: 'DELETE', path: '/v1/tokens' })).status).toBe(405);
@@ -114,7 +114,7 @@ describe('the authentication of the exchange API', () => {
     }
   });
 
-  it('accepts lists only with a header signature over an empty address, for any key and filter', async () => {
+  it('accepts a list request only with a header signature over an empty address, for any key and filter', async () => {
     for (const client of [signing, open]) {
       expect((await client.list({ ...DATES, withdraw_address: ADDRESS })).status).toBe(200);
       expectRefused(await client.get(LIST, {}, null));

@@ -84,7 +84,7 @@ describe('GET /v1/merchants/configuration', () => {
     expect(one.onramps).toHaveLength(2);
   });
 
-  it('200: returns a return_url if the whole query is signed. 401: otherwise. 422: invalid URL', async () => {
+  it('200: returns a return_url if the whole query is signed, with 401 otherwise and 422 if it is no URL', async () => {
     for (const key of [signing, open]) {
       const { apiKey, secret } = key.credentials;
       const ask = (return_url: string) => {
@@ -149,7 +149,7 @@ describe('GET /v1/tokens', () => {
   });
 });
 
-it('the icon of each token is a cacheable, inert picture, and other names are not found', async () => {
+it('the icon of each token can be cached and has no script; an unknown icon name gets 404', async () => {
   for (const { id } of ALL_TOKENS) {
     const url = iconUrl(httpConfig({ PUBLIC_URL }), id);
     const response = await fetch(url.replace('https://api.example/base', app.url));

@@ -19,7 +19,7 @@ const ended = async (person: object): Promise<OrderRecord> => {
 const read = async ({ id }: OrderRecord): Promise<OrderRecord> =>
   orderIn(await app.exchange.open.act(id, 'refresh', ADDRESS));
 
-it('the user of orders is erased once a second operator approves; the operation names no user', async () => {
+it('a user is erased from orders once a second operator approves, and the operation names no user', async () => {
   const bob = await app.newAdmin({ role: 'finance' });
   const orders = [await ended(PERSON), await ended(PERSON)];
   const other = await ended({ user_id: 'somebody else' });

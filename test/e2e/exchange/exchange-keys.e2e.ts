@@ -48,7 +48,7 @@ describe('an exchange key', () => {
   const become = (status: number, callers: readonly ExchangeClient[], path?: string): Promise<true> =>
     eventually(async () => (await statuses(callers, path)).every((each) => each === status));
 
-  it('works in every process as soon as it is displayed', async () => {
+  it('works in every process as soon as it is issued', async () => {
     const created = await issue({ demands_signing: true, memo_signing: 'full' });
     expect(created.secret).toMatch(/^dxs_[0-9a-f]{64}$/);
     expect(await statuses(clients(created.api_key, created.secret))).toEqual([404, 404]);
@@ -107,7 +107,7 @@ describe('an exchange key', () => {
     expect((await admin.get(`/credentials/${id}`)).json()).toMatchObject({ credential });
   });
 
-  it('has a pay page: an omitted value is cleared, and an invalid value changes nothing', async () => {
+  it('has settings of the pay page: an omitted value is cleared, and an invalid value changes nothing', async () => {
     const { id, api_key: key, secret } = await issue();
     const displayed = async (): Promise<unknown> => {
       const { logo, ...links } = (await app.app.get(ExchangeKeyDirectory).find(key))!.page;

@@ -71,7 +71,7 @@ describe('POST /v1/orders', () => {
     expect((await open.call({ method: 'POST', path: ORDERS, query: LEAST, signs: null })).status).toBe(201);
   });
 
-  it('201: returns any text of up to 255 characters unchanged', async () => {
+  it('201: returns any user_id, tag and memo of up to 255 characters unchanged', async () => {
     const user_id = `'; drop table exchange.orders; -- <script>"\\ %00 \u202e${'😀'.repeat(50)}`;
     const longest = '😀'.repeat(255);
     const texts = { user_id, withdraw_address_tag: longest, withdraw_address_memo: longest };

@@ -74,7 +74,7 @@ describe.each(STORES)('an exchange order with events in %s', (_name, settings) =
     expect((await read(order.id)).amount_refundable).toBe('0');
   });
 
-  it('cannot be cancelled with an unconfirmed deposit unless a reorganisation removes it', async () => {
+  it('an order cannot be cancelled with an unconfirmed deposit until a reorganisation removes the deposit', async () => {
     const order = await newOrder();
     const snapshot = await app.chain.rpc('evm_snapshot', []);
     await app.chain.transfer(order.deposit_address, '100');
@@ -95,7 +95,7 @@ describe.each(STORES)('an exchange order with events in %s', (_name, settings) =
     });
   });
 
-  it('expires if no deposit arrives in time, and a later deposit is refundable', async () => {
+  it('an order expires if no deposit arrives in time, and a later deposit is refundable', async () => {
     const order = await newShortOrder();
     await until(order.id, ({ status }) => status === 'expired');
     expectProblem(await app.exchange.open.act(order.id, 'mark_as_paid', ADDRESS), 409);
@@ -108,7 +108,7 @@ describe.each(STORES)('an exchange order with events in %s', (_name, settings) =
     });
   });
 
-  it('passes the recheck of its deposits on the chain, which exits with 1 without a node', async () => {
+  it('an order passes the recheck of its deposits on the chain, which exits with 1 without a node', async () => {
     const recheck = async (CHAIN_RPC_URL: string, ...args: string[]) => {
       const env = { CHAIN_RPC_URL, USDC_ADDRESS: app.config.usdcAddress!, PAYOUT_FINALITY: '2' };
       const { printed, exitCode } = await programsFor(app, env)('exchange', '--json', 'recheck', ...args);

@@ -91,7 +91,7 @@ describe('webhooks of orders', () => {
     expect((await app.secondMerchant.post(`${SANDBOX}/${order.id}/refund`)).status).toBe(404);
   });
 
-  it('are sent only to endpoints that list their types, even after a PATCH of these types', async () => {
+  it('are sent only to endpoints that list their types, even if a PATCH added or removed the types', async () => {
     expect((await webhooks.list(all)).webhook_deliveries).toEqual([]);
     const failed = async (): Promise<OrderRecord> => {
       const order = await newOrder();

@@ -38,7 +38,7 @@ const unsigned = (address = ADDRESS): Record<string, string> => ({
 });
 
 describe('the pay page (contract.md 26.1)', () => {
-  it('opens with headers, a signature in the query, a signed_url, or a key that demands no signature', async () => {
+  it('opens with a signature in headers or query, with a signed_url, or for a key that needs no signature', async () => {
     const { api_key, withdraw_address = '', signature = '' } = signedBy(signing);
     const headers = { 'x-api-key': api_key ?? '', 'x-signature': signature };
     expect(await statusOf({ withdraw_address }, headers)).toBe(200);
@@ -236,7 +236,7 @@ describe('the pay page behind a proxy', () => {
     RATE_LIMIT_PER_IP_PER_MINUTE: '1000',
   });
 
-  it('is 429 for one address with too many requests, and framed by the origins of the operator', async () => {
+  it('responds with 429 to an address with too many requests, and only origins of the operator may frame it', async () => {
     const { apiKey } = crowded.exchange.open.credentials;
     const url = widgetUrl(crowded, { api_key: apiKey, withdraw_address: ADDRESS });
     const from = (last: number) => ({ 'x-forwarded-for': `198.51.100.${last}` });

@@ -12,7 +12,7 @@ const PHONE: BrowserContextOptions = { viewport: SIZES.phone, hasTouch: true, is
 
 /** Tests of `pay-widget.extended.e2e.ts`. */
 export function testLanguages(app: TestApp, browser: TestBrowser): void {
-  it('reads an amount in the format of the browser language and displays it before the order', async () => {
+  it('the pay page reads an amount in the format of the browser language and displays it before the order', async () => {
     const guest = await PayGuest.arrive(app, browser, { locale: 'de-DE' });
     await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: 'five-thousand' }));
     expect(await guest.page.evaluate('document.documentElement.lang')).toBe('de');
@@ -33,7 +33,7 @@ export function testLanguages(app: TestApp, browser: TestBrowser): void {
     expect(await ordersOf(app, 'five-thousand')).toMatchObject([{ amount_from: '5000', status: 'pending' }]);
   });
 
-  it('marks each step as a sandbox and pays with test money', async () => {
+  it('each step of the pay page is marked as a sandbox, and an order can be paid with test money', async () => {
     const guest = await PayGuest.arrive(app, browser, { locale: 'de-DE', ...PHONE });
     const isSandbox = () => guest.text('sandboxText').waitFor();
     await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: `test-de` }));
@@ -56,7 +56,7 @@ export function testLanguages(app: TestApp, browser: TestBrowser): void {
     await guest.check();
   });
 
-  it('displays the logo and links of the exchange key, and leads back to the return URL', async () => {
+  it('the pay page displays the logo and links of its exchange key, and leads back to the return URL', async () => {
     const key = await app.newExchangeKey(false);
     const page = {
       logo: toLogo(PNG),

@@ -21,7 +21,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
   const arrive = (options?: BrowserContextOptions): Promise<PayGuest> =>
     PayGuest.arrive(app, browser, options);
   const link = (): string => widgetUrl(app, signedBy(app.exchange.signing));
-  it('leads from a currency to completion with a real deposit, and restores its step after each reload', async () => {
+  it('the pay page leads from a currency to completion, and restores its step after each reload', async () => {
     const guest = await arrive();
     const { page } = guest;
     await page.goto(signedUrl(app, app.exchange.signing, { user_id: 'happy' }));
@@ -80,7 +80,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       await page.getByText(displayed, { exact: true }).waitFor();
   });
 
-  it('displays the missing amount of a partial payment, accepts the rest, and survives Back and Forward', async () => {
+  it('a partial payment displays the missing amount, accepts the rest, and survives Back and Forward', async () => {
     const guest = await arrive(SMALL);
     const { page } = guest;
     await page.goto('about:blank');
@@ -108,7 +108,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     expect(await ordersOf(app, 'short')).toHaveLength(1);
   });
 
-  it('cancels an order after a confirmation that focuses the safe choice, and starts again', async () => {
+  it('an order is cancelled after a confirmation that focuses the safe choice, and a new order can start', async () => {
     const guest = await arrive(DARK);
     await guest.page.goto(link());
     await guest.heading('chooseHeading');
@@ -129,7 +129,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.heading('chooseHeading');
   });
 
-  it('creates only one order for a double click and for a retry after a lost response', async () => {
+  it('a double click, or a retry after a lost response, creates only one order', async () => {
     const guest = await arrive();
     await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: 'twice' }));
     let lost = 0;
@@ -150,7 +150,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     guest.problems.length = 0;
   });
 
-  it('works with the keyboard alone', async () => {
+  it('the pay page works with the keyboard alone', async () => {
     const guest = await arrive();
     const { keyboard } = guest.page;
     await guest.page.goto(link());
@@ -167,7 +167,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     expect(await focused()).toBe('Copy Amount');
   });
 
-  it('reports an expired link but still displays its order, in other tabs and browsers too', async () => {
+  it('an expired link is reported, but its order is still displayed, in other tabs and browsers too', async () => {
     const guest = await arrive();
     const url = signedUrl(app, app.exchange.signing, { user_id: 'late' });
     await guest.toPayment(url);
@@ -200,7 +200,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
 
   testLanguages(app, browser);
 
-  it('warns that an address needs a tag, copies the tag, and counts down by the server clock', async () => {
+  it('the pay page warns that an address needs a tag, copies the tag, and counts down by the server clock', async () => {
     const guest = await arrive({ permissions: ['clipboard-read', 'clipboard-write'] });
     await guest.page.addInitScript(`{
       const now = Date.now;
@@ -256,7 +256,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.check();
   });
 
-  it('reports the end of the offer, lists late payments and starts another offer', async () => {
+  it('the end of the offer is reported, a late payment is listed, and another offer can be started', async () => {
     const guest = await arrive(SMALL);
     const { page } = guest;
     const { exchangeOrderExpirySeconds } = app.config;

@@ -62,7 +62,7 @@ export function describeFramed(pages: OnboardingPages): void {
       await person.button('captureUploadOnly').waitFor();
     });
 
-    it('is displayed only by listed sites and sends no messages to others', async () => {
+    it('is displayed only by listed sites and sends no messages to other sites', async () => {
       const { page, problems, user, origin } = await pages.openFramed('es');
       await embed({ origins: [SHOP] }, user, SHOP);
       await page.goto(origin);

@@ -14,7 +14,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
 (canBrowse() ? describe : describe.skip)('the onboarding page under adverse conditions', () => {
   const pages = onOnboardingPages();
 
-  it('explains in plain words a lost connection, an outage, too many requests and a wrong number', async () => {
+  it('a lost connection, an outage, too many requests and a wrong number are explained in plain words', async () => {
     const { person, page, user, problems } = await pages.open('es');
     await page.context().setOffline(true);
     await person.press('phoneSubmit');
@@ -48,7 +48,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     problems.length = 0;
   });
 
-  it('leads back to the code after the session ends and retains the typed text', async () => {
+  it('the page leads back to the code after the session ends, and retains the typed text', async () => {
     const { person } = await pages.open('de', { at: 'details' });
     const clock = jest.spyOn(pages.app.app.get<Clock>(CLOCK, { strict: false }), 'now');
     try {
@@ -64,7 +64,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     expect(await person.field('lastNameLabel').inputValue()).toBe('Lovelace');
   });
 
-  it('sends one request for a double click, even on a slow network', async () => {
+  it('a double click sends one request, even on a slow network', async () => {
     const { person, page } = await pages.open('es');
     const calls: string[] = [];
     await page.route('**/onboarding/*/*/**', async (route) => {
@@ -86,7 +86,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     expect(calls).toEqual(['code', 'inbox', 'phone', 'details', 'document_front']);
   });
 
-  it('notices progress in another tab', async () => {
+  it('the onboarding page notices progress in another tab', async () => {
     const { person, page, problems } = await pages.open('de', { at: 'documents' });
     await person.choose('documentsPassport');
     const [other] = await Promise.all([
@@ -103,7 +103,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.heading('doneHeading');
   });
 
-  it('returns from the code and from the camera with the back button of the browser', async () => {
+  it('the back button of the browser leads back from the code and from the camera', async () => {
     const { person, page } = await pages.open('es');
     const goBack = async (): Promise<void> => {
       // The page shows the button once it is painted.
@@ -130,7 +130,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.heading('documentsHeading');
   });
 
-  it('works with the keyboard alone', async () => {
+  it('the onboarding page works with the keyboard alone', async () => {
     const { person, page } = await pages.open('en');
     const { keyboard } = page;
     const focused = (): Promise<unknown> =>
@@ -181,7 +181,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
 
   describePhotos(pages);
 
-  it('lets the person sign up with a long code after a stranger requested all other codes', async () => {
+  it('a person can sign up with a long code after a stranger requested all other codes', async () => {
     const { user, enter } = await pages.openFramed('es', { script: NO_STORAGE });
     const person = await enter();
     await person.heading('phoneHeading');

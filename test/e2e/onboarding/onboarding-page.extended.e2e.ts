@@ -25,7 +25,7 @@ const SHOP = 'https://shop.example';
     ['en', 'desktop', {}],
     ['de', 'phone', PHONE],
   ] as const)(
-    'leads from the phone number to an active account, and is accessible on every step: %s, %s',
+    'the page leads from a phone number to an active account, and each step is accessible: %s, %s',
     async (locale, size, options) => {
       const visit = await pages.open(locale, { options });
       const { person, page } = visit;
@@ -59,7 +59,7 @@ const SHOP = 'https://shop.example';
     },
   );
 
-  it('restores its step after each reload and is accessible at 320 pixels', async () => {
+  it('each step is restored after a reload, and the page is accessible at 320 pixels', async () => {
     const { person, page, user } = await pages.open('es', { options: SMALL });
     await person.check();
     const code = await person.askForCode();
@@ -104,7 +104,7 @@ const SHOP = 'https://shop.example';
     expect(page.url()).not.toContain('session');
   });
 
-  it('displays the remaining attempts after each wrong code, and offers a new code after five', async () => {
+  it('each wrong code displays the remaining attempts, and the fifth leads to a new code', async () => {
     const { person, page } = await pages.open('es', { before: (page) => page.clock.install() });
     const code = await person.askForCode();
     const wrong = code === '000000' ? '000001' : '000000';
@@ -126,7 +126,7 @@ const SHOP = 'https://shop.example';
     await person.heading('detailsHeading');
   });
 
-  it('continues only with consent and from the minimum age, which it displays beforehand', async () => {
+  it('the page continues only with consent and from the minimum age, which it displays beforehand', async () => {
     const { person, page } = await pages.open('de', { at: 'details' });
     await person.text('birthHint').waitFor();
     await person.press('detailsSubmit');
@@ -167,7 +167,7 @@ const SHOP = 'https://shop.example';
     await person.check();
   });
 
-  it.each(['en', 'de', 'es'] as const)('accepts a person who has only one name: %s', async (locale) => {
+  it.each(['en', 'de', 'es'] as const)('a person with only one name is accepted: %s', async (locale) => {
     const { person, page, user } = await pages.open(locale, { at: 'details' });
     const oneName = page.getByRole('switch', { name: person.says('oneName') });
     await person.field('lastNameLabel').fill('invented');
@@ -185,7 +185,7 @@ const SHOP = 'https://shop.example';
     expect(state).toMatchObject({ details: { first_name: 'Sukarno', last_name: null } });
   });
 
-  it('displays the new terms if the terms changed while the page was open', async () => {
+  it('the new terms are displayed if the terms changed while the page was open', async () => {
     const { person, page } = await pages.open('es', { at: 'details' });
     Object.assign(pages.app.config, { onboardingTermsVersion: '2027-01' });
     try {
@@ -201,7 +201,7 @@ const SHOP = 'https://shop.example';
     }
   });
 
-  it('opens the callback_url at the end, automatically or by a button', async () => {
+  it('the page opens the callback_url at the end, automatically or by a button', async () => {
     const { page } = await pages.open('de', {
       at: 'submitted',
       query: { callback_url: `${SHOP}/done?order=1&x="'<` },
@@ -219,7 +219,7 @@ const SHOP = 'https://shop.example';
 
   describeFramed(pages);
 
-  it('displays the reason of a rejected identity, which can be tried again', async () => {
+  it('the reason of a rejected identity is displayed, and the identity check can be tried again', async () => {
     const visit = await pages.open('de', { at: 'submitted', lastName: 'Rejected' });
     const { person, page } = visit;
     await person.heading('failedHeading');
@@ -247,7 +247,7 @@ const SHOP = 'https://shop.example';
   });
 
   // The last test, because it stops the service of this suite.
-  it('returns to a pending review after reloads and a restart, and continues after the approval', async () => {
+  it('the page returns to a pending review after reloads and a restart, and continues after the approval', async () => {
     const visit = await pages.open('es', { at: 'submitted', lastName: 'Review', options: PHONE });
     const { person, page } = visit;
     await person.heading('reviewHeading');

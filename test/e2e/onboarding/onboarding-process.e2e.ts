@@ -136,7 +136,7 @@ it('the second of two users with one wallet waits until the provider returns ano
   await completed(second);
 });
 
-it('a user who is deactivated before the identity passes gets neither wallet nor card', async () => {
+it('a user who is deactivated before the identity check passes gets neither wallet nor card', async () => {
   let decide = (): void => undefined;
   providers.decides = new Promise((resolve) => (decide = resolve));
   const userId = await submitted(people);
@@ -150,7 +150,7 @@ it('a user who is deactivated before the identity passes gets neither wallet nor
   expect([...providers.wallets, ...providers.cards]).not.toContain(userId);
 });
 
-it('a deactivated user cannot retry a step, and no provider is called', async () => {
+it('a deactivated user cannot retry a step, and the refused retry calls no provider', async () => {
   providers.refusesCards = true;
   const userId = await submitted(people);
   await eventually(async () => (await onboardingOf(people, userId)).stage === 'card_failed');

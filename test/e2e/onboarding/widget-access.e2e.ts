@@ -116,7 +116,7 @@ describe('the onboarding page in production', () => {
     expect((await visitor.step('inbox')).status).toBe(404);
   });
 
-  it('can be framed by no origin until the merchant lists some, and then only by those', async () => {
+  it('can be framed by no origin until the merchant lists origins, and then only by those origins', async () => {
     const visitor = await widget.visitor();
     expect(await widget.framersFor(visitor)).toBe("frame-ancestors 'none'");
     await expect(widget.embed({ origins: ['http://localhost:3000'] })).rejects.toMatchObject({

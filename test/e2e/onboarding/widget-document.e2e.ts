@@ -200,7 +200,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     expect(facts).toMatchObject({ framers: origins, callbackUrl: new URL(callback).href });
   });
 
-  it('404: for an unknown merchant or user, is a page in a browser and problem details otherwise', async () => {
+  it('404: an unknown merchant or user gets a page in a browser, and problem details in other clients', async () => {
     const { userId } = await widget.visitor();
     const other = await createMerchant(widget.people.commandBus, 'Other shop');
     for (const query of [

@@ -51,7 +51,7 @@ export function describePrograms(app: TestApp): void {
       );
     });
 
-    it('explain an operation by its operator, its events and their proofs, and a merchant by its operations', async () => {
+    it('explain an operation with its operator, events and proofs, and a merchant with its operations', async () => {
       const id = app.secondMerchant.credentials.apiKey;
       const written = await ada!.change(`/merchants/${id}`, '', {
         embedding: { display_name: 'Shop' },

@@ -40,7 +40,7 @@ describe('operations of operators', () => {
     return rows.map(({ what, id: row }) => `${what} ${row}`);
   };
 
-  it('have no effect until another operator approves them, if they need approval', async () => {
+  it('that need approval have no effect until another operator approves them', async () => {
     const type = nextType();
     const operation = await request(type);
     expect(operation).toMatchObject({
@@ -88,7 +88,7 @@ describe('operations of operators', () => {
     expect(await listed('status=pending_approval')).toEqual([]);
   });
 
-  it('are hidden with 404 from a key confined to one merchant, if they belong to no merchant', async () => {
+  it('that belong to no merchant are hidden with 404 from a key confined to one merchant', async () => {
     const merchantId = app.merchant.credentials.apiKey;
     const confined = await app.newAdmin({ merchants: [merchantId] });
     const { id } = await request(nextType());

@@ -50,7 +50,7 @@ describe('payouts in the admin API', () => {
     expect(await ids({ page_size: '2', page_cursor: first.next_cursor! })).toEqual([received.id]);
   });
 
-  it('are overdue while their check is late', async () => {
+  it('are overdue if their window has ended and their check is late', async () => {
     const end = `update payouts.verifications set expires_at = now() - interval '1 day' where payout_id = $1 returning 1`;
     await eventually(async () => (await app.database.query(end, [foreign.id])).length === 1);
     // The check without a wallet is due at the end of the window, which is late in the schedule.

@@ -231,7 +231,7 @@ describe.each([
   const store: EventStore = open();
   afterAll(() => store.close());
 
-  it('never follow the end of the deactivation, even if a process stalls or is killed at any step', async () => {
+  it('no payout is reported after the end of a deactivation, even if a process stalls or is killed at any step', async () => {
     await fc.assert(
       fc.asyncProperty(stories, async (story) => {
         const world = await World.begin(store, db);
@@ -241,7 +241,7 @@ describe.each([
     );
   });
 
-  it('delay the end of the deactivation until they are counted, and leave no intents behind', async () => {
+  it('a deactivation ends only after each payout report is counted, and leaves no intents behind', async () => {
     const world = await World.begin(store, db);
     const [counted, late] = [newId(), newId()];
     await world.report(counted);

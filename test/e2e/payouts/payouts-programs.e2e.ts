@@ -145,7 +145,7 @@ describe('npm run audit -- recheck', () => {
     expect(rest.printed).toContain(second.id);
   });
 
-  it('refuses --from x and --rpc ftp://127.0.0.1', async () => {
+  it('refuses an invalid --from, and an --rpc that is no http URL', async () => {
     const env = { DATABASE_URL: harness.db.url, USDC_ADDRESS: harness.chain.usdcAddress };
     await expect(recheck('--from', 'x')).rejects.toThrow('--from');
     await expect(invoke('audit', env, 'recheck', '--rpc', 'ftp://127.0.0.1')).rejects.toThrow('--rpc');

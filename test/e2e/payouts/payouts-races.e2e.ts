@@ -118,7 +118,7 @@ describe('the table of payouts to verify, if it was changed outside the service,
     expect(await harness.settled(id)).toBe('received');
   });
 
-  it('confirms no unreported payout and drops its row', async () => {
+  it('drops the row of a payout that was never reported, and confirms nothing', async () => {
     const { user } = harness;
     const [id, hash] = [newId(), await harness.pay(user, '3')];
     await harness.forge({ id, user, hash, amountMinor: 3_000_000, seconds: 3600 });

@@ -163,7 +163,7 @@ describe('POST /payouts/report', () => {
       problem(await report(merchant, userId, over), 422, ...fields);
     });
 
-    it('for custom_metadata of 33 levels and for far more', async () => {
+    it('for custom_metadata of 33 levels or more', async () => {
       expect((await withMetadata('{"a":'.repeat(32) + '{}' + '}'.repeat(32))).status).toBe(422);
       expect((await withMetadata('{"a":'.repeat(5000) + '1' + '}'.repeat(5000))).status).toBe(422);
     });

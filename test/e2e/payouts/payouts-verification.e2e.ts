@@ -124,7 +124,7 @@ describe('the verification of payouts', () => {
     expect(toExitCode(failure)).toBe(78);
   });
 
-  it('decides nothing while the node is down at the end of a window, but counts an existing transfer later', async () => {
+  it('decides nothing while the node is down, even at the end of a window, and counts the transfer later', async () => {
     const { node } = harness;
     node.goDown();
     const paid = await harness.report({ hash: await harness.pay(), windowSeconds: 1 });

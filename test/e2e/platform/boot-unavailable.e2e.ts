@@ -120,7 +120,7 @@ describe('a boot while a dependency is unavailable', () => {
 describe('a process with an unhandled rejection', () => {
   const db = onTestDatabase();
 
-  it('logs it, responds to the request in flight and exits with 1', async () => {
+  it('logs the rejection, responds to the request in flight and exits with 1', async () => {
     const port = await freePort();
     const log = join(specFolder('uncaught'), 'service.json.log');
     const defect = `data:text/javascript,${encodeURIComponent(DEFECT)}`;

@@ -214,7 +214,7 @@ function valueOf({ samples }: Exposed, name: string, labels: Readonly<Record<str
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
-test('with a collector, a write, its command and its commit are spans in the trace of the client', async () => {
+test('with a trace collector, a request, its command and its commit are spans in the trace of the client', async () => {
   const spans: Span[] = [];
   let cause: unknown;
   const server = await startCollector(spans);

@@ -128,7 +128,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     }
   }
 
-  it('shows readers all rows, even those written meanwhile', async () => {
+  it('readers see all rows during a rebuild, even rows written meanwhile', async () => {
     const before = await seen();
     gate.shut();
     const rebuilding = rebuild();
@@ -147,7 +147,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     expect(await seen()).toBe(before + 102);
   });
 
-  it('restores a deleted row', async () => {
+  it('a rebuild restores a deleted row', async () => {
     const before = await seen();
     const [table] = tables;
     await db.pool.query(`delete from ${table} where ctid = (select min(ctid) from ${table})`);
@@ -158,7 +158,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
 
   // This behaviour is the same for every read model.
   if (definition === payoutViews) {
-    it('waits for a long reader such as pg_dump without blocking other readers', async () => {
+    it('a rebuild waits for a long reader such as pg_dump without blocking other readers', async () => {
       const before = await seen();
       const dump = new pg.Client({ connectionString: db.url });
       await dump.connect();
@@ -178,7 +178,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       expect(await seen()).toBe(before + 5);
     });
 
-    it('leaves nothing behind if it dies half-way, and can run again', async () => {
+    it('a rebuild that dies half-way leaves nothing behind and can run again', async () => {
       const before = await seen();
       gate.shut();
       const dying = rebuild();
@@ -200,7 +200,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       expect(schemas.rowCount).toBe(0);
     });
 
-    it('refuses to run twice at once', async () => {
+    it('a second rebuild of one read model at the same time is refused', async () => {
       const before = await seen();
       gate.shut();
       const first = rebuild();
@@ -211,7 +211,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
       expect(await seen()).toBe(before);
     });
 
-    it('does not block an audit, which reads tables and events of one snapshot', async () => {
+    it('a rebuild does not block an audit, which reads tables and events of one snapshot', async () => {
       const slow = new Gate();
       slow.shut();
       const source = await storeSource(gated(slow));
@@ -237,7 +237,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     });
   }
 
-  it('retains columns, indexes, constraints, options, comments and grants', async () => {
+  it('a rebuild retains columns, indexes, constraints, options, comments and grants', async () => {
     const shape = (): Promise<object[]> =>
       db.database.query(
         `select c.oid::regclass::text, c.reloptions, pg_get_indexdef(c.oid) as index, obj_description(c.oid),

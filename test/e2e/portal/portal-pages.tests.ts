@@ -35,14 +35,14 @@ export function describePages(world: PortalWorld): void {
       await user.open(`/endpoints/${id}`, /failing/);
     });
 
-    it('displays what needs attention', async () => {
+    it('displays a failing endpoint among the items that need attention', async () => {
       const user = await world.enter();
       await user.settled();
       await user.text('1 Endpoints failing').waitFor();
       await user.check();
     });
 
-    it('displays the journey of a user by the external id of the user', async () => {
+    it('displays the tracking events of a user by the external id of the user', async () => {
       const user = await world.enter();
       await user.open('/events', 'Events');
       await user.text('Filter first').waitFor();
@@ -151,7 +151,7 @@ export function describeEntering(world: PortalWorld): void {
       await user.expectFine();
     });
 
-    it('replaces the open session with that of another merchant only if the person confirms', async () => {
+    it('replaces the open session of another merchant only if the person confirms', async () => {
       const user = await world.enter();
       const other = await world.linkFor(
         { actor: { id: 'u-1', name: 'Bob elsewhere' } },

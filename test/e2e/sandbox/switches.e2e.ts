@@ -84,7 +84,7 @@ describe('the switches of the sandbox', () => {
     expect(endpointIn(enabled)).toMatchObject({ status: 'enabled', disabled_cause: null });
   });
 
-  it('have the outcomes that the OpenAPI document states for their amounts', async () => {
+  it('have the documented outcome for each amount of a sandbox transfer', async () => {
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       tags: readonly { readonly name: string; readonly description: string }[];
     };

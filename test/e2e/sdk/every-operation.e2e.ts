@@ -140,7 +140,7 @@ describe('the TypeScript client', () => {
     expect((await pages.all()).map(({ transaction_hash }) => transaction_hash)).toEqual(hashes.reverse());
   });
 
-  it('throws an error class per kind of refusal, with its fields, request id and differing byte', async () => {
+  it('throws an error class per kind of refusal, with the fields, request id and first differing byte', async () => {
     const { users, payouts } = clients.merchant;
     await expect(users.get(randomUUID())).rejects.toBeInstanceOf(NotFoundError);
     const wrong = users.create({ phone_number: 'no number' });

@@ -62,12 +62,12 @@ function signatureOf({ headers, body }: Delivery, secret: string): string {
   });
   afterAll(() => receiver?.stop());
 
-  it('has called every documented operation of merchants', async () => {
+  it('the Python client has called every documented operation of merchants', async () => {
     expect(await uncalled(app.url, facts.called)).toEqual([]);
     expect((await merchantOperations(app.url)).length).toBeGreaterThan(30);
   });
 
-  it('sends writes so that a repeat by the TypeScript client under the same key is replayed', async () => {
+  it('a write of the Python client is replayed if the TypeScript client repeats it under the same key', async () => {
     const { merchant, exchange } = sdkClients(app);
     const { user_id, transaction_hash } = facts;
     const user = { phone_number: '+15551230001', email: 'zoë@example.com', external_id: 'player-1' };
@@ -83,7 +83,7 @@ function signatureOf({ headers, body }: Delivery, secret: string): string {
 
   const isCheckable = openssl !== null ? it : it.skip;
   isCheckable(
-    'verifies the same deliveries as the TypeScript client, the package standardwebhooks and openssl',
+    'the Python client verifies the same deliveries as the TypeScript client, standardwebhooks and openssl',
     async () => {
       const { received } = receiver;
       await eventually(() => received.some(({ body }) => body.includes('payout.failed')));

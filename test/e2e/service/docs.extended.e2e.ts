@@ -29,7 +29,7 @@ it('the program of README.md creates a user and prints where the user signs up',
 });
 
 (missing.length > 0 ? describe.skip : describe)('commands, pasted into a new shell,', () => {
-  it('of the API reference create a user, create an order and list it', async () => {
+  it('the commands of the API reference create a user, create an order and list the order', async () => {
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       info: { description: string };
     };
@@ -49,7 +49,7 @@ it('the program of README.md creates a user and prints where the user signs up',
     expect(list).toEqual({ total_count: 1, orders: [order], next_cursor: null });
   }, 60_000);
 
-  it('of docs/signing.md sign requests as documented and verify a received delivery', async () => {
+  it('the commands of docs/signing.md sign requests as documented and verify a received delivery', async () => {
     const folder = specFolder('signing');
     renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
     const receiver = await TestReceiver.start();
@@ -101,7 +101,7 @@ describe('docs/quickstart.md, pasted into a folder with the keys of a sandbox,',
 });
 
 describe('the queries of a runbook', () => {
-  it.each(['inbound-events.md', 'webhooks.md'])('run: docs/%s', async (guide) => {
+  it.each(['inbound-events.md', 'webhooks.md'])('in docs/%s run without an error', async (guide) => {
     const statements = statementsOf(guide);
     expect(statements.length).toBeGreaterThan(3);
     for (const statement of statements)

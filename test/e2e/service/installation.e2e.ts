@@ -208,7 +208,7 @@ describe('npm run', () => {
     });
   });
 
-  test('build:sdk installs and builds before its program runs', () => {
+  test('build:sdk installs the packages and builds before its program runs', () => {
     write('packages/sdk/build.mjs', 'console.log(process.argv.length)');
     write('packages/sdk/dist/index.js', '');
     const { status, stdout, stderr } = npmRun('build:sdk');

@@ -201,7 +201,7 @@ describe('a service outside the sandbox', () => {
   it.each([
     [TRANSFERS, { to: '0x0000000000000000000000000000000000000001', amount: '1' }],
     ['/merchants/v1/sandbox/users/90c24bb3-327c-857c-bd44-e5155e389be6/complete_onboarding', undefined],
-  ])('has no %s', async (path, body) => {
+  ])('does not serve %s', async (path, body) => {
     const response = await test.merchant.call({
       method: 'POST',
       path,
@@ -226,7 +226,7 @@ describe('a service outside the sandbox', () => {
     }
   });
 
-  it('creates no exchange orders without a provider, and readiness says so', async () => {
+  it('creates no exchange order without a provider, and readiness names the missing provider', async () => {
     const query = { pair_id: 'USDCSOL', withdraw_address: '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV' };
     expect((await test.exchange.open.order(query)).status).toBe(503);
     const ready = await fetch(`${test.url}/health/ready`);

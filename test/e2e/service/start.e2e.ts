@@ -54,7 +54,7 @@ async function payouts(sandbox: SandboxFile): Promise<unknown[]> {
 
 describe('npm start', () => {
   test(
-    'boots everything, serves the demo, keeps keys and payouts after kill -9, and stops even if Redis is down',
+    'boots the sandbox, keeps keys and payouts after kill -9, and stops even if Redis is down',
     async () => {
       // The queue is in PostgreSQL if Redis is missing.
       const redis = await TestRedis.start();
@@ -136,7 +136,7 @@ describe('npm start', () => {
 });
 
 test(
-  'npm run demo starts a sandbox if none runs, and stops it with a message if it uses another chain',
+  'npm run demo starts a sandbox if none runs, and stops with a message if the service uses another chain',
   async () => {
     const chain = await startChain({ dir: specFolder('chain'), chainId: CHAIN_ID });
     const token = '0x00000000000000000000000000000000000000c0';

@@ -88,7 +88,7 @@ describe('a batch of events that is accepted with 202', () => {
     expect(await stored(client)).toEqual([{ body: Buffer.from(body), item_count: 2 }]);
   });
 
-  test('can have 1000 events or 1,048,575 bytes, or be one of many at once', async () => {
+  test('can have 1000 events or 1,048,575 bytes, and many batches can arrive at once', async () => {
     const client = await app.newMerchant();
     const thousand = batchOf(Array.from({ length: 1000 }, () => eventItem()));
     const largest = batchOfBytes(MAX_BYTES);

@@ -162,7 +162,7 @@ it('the backlog and the state of the provider are metrics', async () => {
   expect(text).toMatch(/disburse_analytics_requests_total\{outcome="unauthorized"\} \d+/);
 });
 
-it('forwarding is due work while batches wait and no process holds them', async () => {
+it('forwarding counts as due work only while a batch waits and its next attempt is due', async () => {
   const due = () => new ForwardingStore(db.database).dueBacklog();
   const none = { name: 'tracking.forwarding', due: 0, oldest_at: null };
   await db.database.query(`update work.items set due_at = now() - interval '1 day'`);

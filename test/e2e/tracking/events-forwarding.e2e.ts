@@ -69,7 +69,7 @@ describe('new events', () => {
     expect(await harness.refused()).toEqual([]);
   });
 
-  it('are sent once by two forwarders', async () => {
+  it('are sent only once, even by two forwarders', async () => {
     const all: TestItem[] = [];
     for (let batch = 0; batch < 40; batch += 1) {
       const events = items(50);

@@ -49,7 +49,7 @@ describe('users in the admin API', () => {
     await eventually(async () => (await get(id)).account_state === 'deactivated');
   };
 
-  it('GET users/{id}: returns the user and the onboarding, personal data only with its scope; the lookups of the merchant list the read', async () => {
+  it('GET users/{id}: returns the user with the onboarding, and personal data only with users_personal:read', async () => {
     const created = await create(merchant, { email: 'ada@example.com', external_id: `c-${newId()}` });
     const response = await admin.get(`/users/${created.id}`);
     expect(response.headers['etag']).toBe('"0"');
@@ -76,7 +76,7 @@ describe('users in the admin API', () => {
     expect(Number(etag!.replaceAll('"', ''))).toBeGreaterThan(5);
   });
 
-  it('GET users: filters by merchant, external id, wallet, state and phone number, newest first, in pages', async () => {
+  it('GET users: filters by merchant, external id, wallet, state and phone number, newest first', async () => {
     const other = await app.newMerchant();
     const otherId = other.credentials.apiKey;
     const [phone, external_id] = [randomPhone(), `c-${newId()}`];
@@ -102,7 +102,7 @@ describe('users in the admin API', () => {
     expect(hidden).toEqual({ ...seen, phone_number: null, email: null });
   });
 
-  it('GET users: responds with 403 to a filter by phone number without its scope, and with 400 to an invalid or unknown filter', async () => {
+  it('GET users: 403 for a filter by phone number without users_personal:read, 400 for an invalid filter', async () => {
     const refused = await viewer.get(`/users?phone_number=${encodeURIComponent(randomPhone())}`);
     expect([refused.status, refused.json().detail]).toEqual([
       403,
@@ -137,7 +137,7 @@ describe('users in the admin API', () => {
     expect((await write(id, 'deactivate')).status).toBe(409);
   });
 
-  it('POST erase: requires a deactivated user and a second operator, removes personal data and hides the user from the merchant', async () => {
+  it('POST erase: requires a deactivated user and a second operator, and removes the personal data', async () => {
     const phone = randomPhone();
     const { id } = await create(merchant, { phone_number: phone, email: 'ada@example.com' });
     expect((await write(id, 'erase')).status).toBe(409);
@@ -157,7 +157,7 @@ describe('users in the admin API', () => {
     expect((await write(id, 'erase')).status).toBe(409);
   });
 
-  it('POST retry: retries a step that waits for the service, and responds with 409 for a step of the person', async () => {
+  it('POST retry: retries a step that waits for the service; a step that waits for the person gets 409', async () => {
     const waiting = await submitted(onboarders, 'Review', merchantId);
     await eventually(async () => (await get(waiting)).onboarding['waiting_for'] === 'review');
     expect((await get(waiting)).onboarding['next_at']).toEqual(expect.any(String));
@@ -175,7 +175,7 @@ describe('users in the admin API', () => {
     expect((await write(person, 'retry')).status).toBe(409);
   });
 
-  it('POST review: approves or rejects an identity under review, and responds with 409 if no identity is under review', async () => {
+  it('POST review: approves or rejects an identity under review, and gets 409 after the decision', async () => {
     const [good, bad] = [
       await submitted(onboarders, 'Review', merchantId),
       await submitted(onboarders, 'Review', merchantId),
@@ -195,7 +195,7 @@ describe('users in the admin API', () => {
     expect(listed.operations).toMatchObject([{ name: 'users.review', status: 'executed' }]);
   });
 
-  it('GET search: finds a user by id, external id, wallet and phone number, with a title without personal data', async () => {
+  it('GET search: finds a user by id, external id, wallet or phone number, with no personal data in the title', async () => {
     const [phone, external_id] = [randomPhone(), `c-${newId()}`];
     const { id } = await create(merchant, { phone_number: phone, external_id });
     await activate(id);

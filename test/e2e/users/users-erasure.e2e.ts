@@ -61,13 +61,13 @@ describe('an erased user', () => {
     expect(await status(`${USERS}/${id}`)).toBe(200);
   });
 
-  it('is gone for the merchant with 404, by id, by wallet and in the events', async () => {
+  it('is not found by the merchant: 404 by id, by wallet and for tracking events', async () => {
     expect(await status(`${USERS}/${life.id}`)).toBe(404);
     expect(await status(`${USERS}/by_issuer_wallet_address?address=${life.wallet}`)).toBe(404);
     expect(await status(`${USERS}/${life.id}/events`)).toBe(404);
   });
 
-  it('leaves payouts and the balance as they were, and no payout can be added', async () => {
+  it('retains payouts and the balance, but no new payout can be reported', async () => {
     const { payout } = (await app.merchant.get(`/merchants/v1/payouts/${life.payoutId}`)).json();
     expect(payout).toMatchObject({ user_id: life.id, status: 'received', amount: '12.5' });
     const balance = await app.merchant.get(`${USERS}/${life.id}/balance`);
@@ -129,7 +129,7 @@ describe('an erased user', () => {
     ]);
   });
 
-  it('leaves only the ids of the tracking events of the user, so that repeats do not count, and the events of others', async () => {
+  it('leaves only the ids of tracking events, so that repeats are recognised, and the events of other users', async () => {
     expect(await counted(life.own)).toEqual(
       life.own.map(() => ({ user_external_id: '', event_name: '', device_id: null, payload: '{}' })),
     );
@@ -177,7 +177,7 @@ describe('an erased user', () => {
     return rows[0]!.wrapped_key;
   }
 
-  it('leaves no personal data in a dump, in clear or under a remaining key, and the audit finds no difference', async () => {
+  it('leaves no personal data in a database dump, in clear or under a remaining key', async () => {
     const webhooks = new MerchantWebhooks(app, app.merchant);
     const endpoint = await webhooks.register(receiver.url);
     const person = newPerson();

@@ -57,14 +57,14 @@ describe('users', () => {
         expect((await merchant.get(`${USERS}/${id}`)).json().user).toEqual(user);
     });
 
-    it('201: returns the same whether or not another merchant knows the person', async () => {
+    it('201: returns the same fields whether or not another merchant has a user with the phone number', async () => {
       const body = { phone_number: randomPhone(), external_id: `x-${randomUUID()}` };
       const [mine, theirs] = [await created(body), await created(body, other)];
       expect(theirs).toEqual({ ...mine, id: theirs['id'], created_at: theirs['created_at'] });
       expect(theirs['id']).not.toBe(mine['id']);
     });
 
-    it('422: refuses the phone number of another user, in any spelling and in a repeat under one Idempotency-Key', async () => {
+    it('422: refuses the phone number of another user in any spelling, and does not store the refusal', async () => {
       const [phone_number, key] = [randomPhone(), randomUUID()];
       await created({ phone_number });
       for (const spelling of [phone_number, `${phone_number.slice(0, 2)}-${phone_number.slice(2)}`])

@@ -46,7 +46,7 @@ describe('GET webhook_endpoints/{id}/deliveries', () => {
     expect(rest.next_cursor).toBeNull();
   });
 
-  it('200: applies filters, and deliveries of a disabled endpoint are listed as dropped', async () => {
+  it('200: applies filters, and lists deliveries of a disabled endpoint as dropped', async () => {
     const id = await webhooks.register(receiver.url);
     await webhooks.change(id, { status: 'disabled' });
     await webhooks.publish();
@@ -144,7 +144,7 @@ describe('POST webhook_deliveries/{id}/resend', () => {
     expect(webhooks.verifies(id, second!)).toBe(true);
   });
 
-  it('202: starts no attempt while another is in flight, but starts one if the other fails', async () => {
+  it('202: waits for an attempt in flight, and starts another attempt if the first fails', async () => {
     const held: (() => void)[] = [];
     receiver.behavior = (response) => {
       const status = receiver.received.length === 1 ? 404 : 200;

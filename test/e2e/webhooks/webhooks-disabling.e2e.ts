@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { AutomaticDisabling } from '../../../src/contexts/webhooks/endpoints/automatic-disabling.processor.js';
+import { AutomaticDisablingProcessor } from '../../../src/contexts/webhooks/endpoints/automatic-disabling.processor.js';
 import { testApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.stop());
 
-const disabling = () => app.app.get(AutomaticDisabling, { strict: false });
+const disabling = () => app.app.get(AutomaticDisablingProcessor, { strict: false });
 const query = (sql: string, id: string) => app.database.query(sql, [id]);
 
 /** Waits until the endpoint has the expected values. */

@@ -126,7 +126,7 @@ describe('POST webhook_endpoints', () => {
 });
 
 describe('GET webhook_endpoints', () => {
-  it('200: lists the endpoints of the merchant, oldest first, and none of another', async () => {
+  it('200: lists the endpoints of the merchant, oldest first, and none of another merchant', async () => {
     const [first, second] = [await registered(), await registered()];
     const { webhook_endpoints } = (await merchant.get(PATH)).json<{ webhook_endpoints: Endpoint[] }>();
     expect(webhook_endpoints).toEqual([first, second].map(withoutSecret));
@@ -135,7 +135,7 @@ describe('GET webhook_endpoints', () => {
 });
 
 describe('PATCH webhook_endpoints/{id}', () => {
-  it('200: changes the given fields and returns no secret', async () => {
+  it('200: changes only the fields in the body, and returns no secret', async () => {
     const before = withoutSecret(await registered());
     const { id } = before;
     const changes = { url: 'https://8.8.4.4/', description: 'new', status: 'disabled' };
@@ -162,7 +162,7 @@ describe('PATCH webhook_endpoints/{id}', () => {
     expect([bare.status, bare.json()]).toEqual([200, { webhook_endpoint: before }]);
   });
 
-  it('200: with null, clears the description and subscribes to all event types again', async () => {
+  it('200: null clears the description, and subscribes to all event types again', async () => {
     const { id } = await registered({
       url: 'https://8.8.8.8/',
       description: 'old',

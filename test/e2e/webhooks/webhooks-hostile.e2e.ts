@@ -102,7 +102,7 @@ describe('a delivery to a hostile receiver', () => {
     ],
     ['a self-signed certificate', { error_class: 'tls', response_excerpt: null }],
     ['endless chunks', { http_status: 200, response_excerpt: 'a'.repeat(1024) }],
-  ])('%s: has attempts with a class of failure, or with the first KiB received', async (name, expected) => {
+  ])('%s: each attempt has an error class, or the first KiB of the response', async (name, expected) => {
     const hosted = await ALL.find((kind) => kind.name === name)!.start(certificates);
     const id = await webhooks.register(hosted.url);
     await webhooks.publish();

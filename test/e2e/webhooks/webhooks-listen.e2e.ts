@@ -58,7 +58,7 @@ describe('npm run webhooks:listen', () => {
     expect(await endpoints()).toEqual([]);
   });
 
-  it('prints text without colours if there is no terminal, with the reason of each refusal', async () => {
+  it('prints the reason of each refusal, without colours if there is no terminal', async () => {
     const listener = listen('--test');
     const url = await listener.ready();
     await listener.says('"message": "This is a test delivery."');
@@ -106,7 +106,7 @@ describe('npm run webhooks:listen', () => {
     expect((await listener.printed(3))[2]).toMatchObject({ status: 502, error: 'ECONNREFUSED' });
   });
 
-  it('responds with the status and the delay of its options', async () => {
+  it('responds with the status of --status after the delay of --delay', async () => {
     const listener = listen('--json', '--status', '429', '--retry-after', '0', '--delay', '300');
     await listener.ready();
     const began = performance.now();

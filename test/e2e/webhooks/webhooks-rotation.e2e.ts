@@ -90,7 +90,7 @@ describe('POST webhook_endpoints/{id}/rotate_secret', () => {
     expect(snapshot!.hours).toBeCloseTo(24, 1);
   });
 
-  it('409: refuses a fifth rotation while four secrets overlap. 200: accepts one with overlap_seconds 0', async () => {
+  it('409: refuses a fifth rotation while four former secrets are valid. 200: accepts overlap_seconds 0', async () => {
     const { id } = await registered();
     const responses = await Promise.all(Array.from({ length: 6 }, () => rotate(id)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 409, 409]);
@@ -129,7 +129,7 @@ describe.each<[string, Record<string, string> | null]>([
   // A separate service without sweeps, so that only the saga and the queue wake lanes.
   const app = onTestApp(settings);
 
-  it('wakes the sender of an endpoint for a retry without a sweep', async () => {
+  it('starts the retry of a delivery when it is due, without a periodic sweep', async () => {
     await app.app.get(DeliveryProcessor, { strict: false }).sweep.stop();
     expect(app.app.get(QueueBackend, { strict: false }).kind).toBe(kind === 'Redis' ? 'redis' : 'postgres');
     const receiver = await TestReceiver.start();

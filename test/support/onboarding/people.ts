@@ -53,7 +53,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     LOG_LEVEL: 'silent',
     ...options.env,
   });
-  const builder = Test.createTestingModule({ imports: [AppModule.of(config)] });
+  const builder = Test.createTestingModule({ imports: [AppModule.forRoot(config)] });
   const module = await (options.override?.(builder) ?? builder).compile();
   module.useLogger(false);
   const app = module.createNestApplication(new EdgeAdapter(config), { logger: false });

@@ -33,7 +33,7 @@ type SessionFacts = Omit<ConsoleSessionRow, 'expires_at' | 'idle_expires_at'> & 
 /** The maximum duration of a session (admin-api.md 5). */
 export const SESSION_SECONDS = 43_200;
 const LINK_SECONDS = 900;
-/** The minimum time between two writes of a session's row. */
+/** The minimum time between two updates of `last_seen_at` in a session's row. */
 const SEEN_EVERY_SECONDS = 1;
 const KEPT_SECONDS = 86_400;
 
@@ -59,7 +59,7 @@ export class ConsoleSessionTable {
     @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
-  /** Returns the token of a new session. Deletes the rows of sessions that expired a day ago. */
+  /** Opens a session and returns its token. Deletes sessions that expired over a day ago. */
   async open(operator_id: string, { method, address, authenticatedAt }: LoginFacts): Promise<string> {
     const token = newToken();
     const now = await databaseNow(this.database);
@@ -80,7 +80,7 @@ export class ConsoleSessionTable {
     return token;
   }
 
-  /** Returns null for an ended, idle or forged session. With `uses`, the request counts as activity. */
+  /** Returns null for an ended, idle or forged session. If `uses` is true, the request counts as activity. */
   async find(token: string, uses = true): Promise<ConsoleSessionRow | null> {
     const { consoleIdleSeconds: idleSeconds } = this.config;
     const token_hash = this.hashToken(token);
@@ -120,11 +120,11 @@ export class ConsoleSessionTable {
   }
 }
 
-/** The use of a secret: a one-time link, or the WebAuthn challenge of an enrolment or a login. */
+/** The purpose of a login secret: a one-time link, or the WebAuthn challenge of an enrolment or a login. */
 export type LoginPurpose = 'link' | 'enrol' | 'passkey';
 
 interface SecretRow {
-  /** The operator; null means any. */
+  /** The operator who may use the secret; null allows any operator. */
   readonly operator_id: string | null;
   readonly expires_at: Date;
   readonly mac: string | null;
@@ -133,12 +133,12 @@ interface SecretRow {
 const SECRET = 'login secret';
 const LIVING = 'access.login_secrets where hash = $1 and purpose = $2 and expires_at > now()';
 
-/** Returns the URL without a final slash. WebAuthn needs a host name, so loopback is `localhost`. */
+/** Returns the console URL without a final slash. WebAuthn needs a host name, so loopback is `localhost`. */
 export function consoleUrl({ adminUrl, adminPort }: HttpConfig): string {
   return (adminUrl ?? listenerUrl('localhost', adminPort)).replace(/\/+$/, '');
 }
 
-/** The keyed hashes of login secrets, and passkey counters. Counters are no events: each login writes one. */
+/** The keyed hashes of login secrets, and passkey counters, which change too often to be events. */
 @Injectable()
 export class LoginSecrets {
   constructor(
@@ -149,7 +149,7 @@ export class LoginSecrets {
     @Inject(httpConfig.KEY) private readonly http: HttpConfig,
   ) {}
 
-  /** Returns a login link. Ends former links and sessions: a device may be lost. Logs lack URL fragments. */
+  /** Creates a link; logs lack its fragment. Ends former links and sessions, because a device may be lost. */
   async issueLink(operatorId: string): Promise<string> {
     const token = newToken();
     const unused = "delete from access.login_secrets where operator_id = $1 and purpose = 'link'";
@@ -159,7 +159,7 @@ export class LoginSecrets {
     return `${consoleUrl(this.http)}/enrol#${token}`;
   }
 
-  /** Stores the hash of a secret and deletes expired ones. A null `operatorId` allows any operator. */
+  /** Stores the hash of a secret and deletes expired hashes. A null `operatorId` allows any operator. */
   async insert(purpose: LoginPurpose, secret: string, operatorId: string | null, seconds: number) {
     const hash = this.hashSecret(purpose, secret);
     const expires_at = new Date((await databaseNow(this.database)).getTime() + seconds * 1000);
@@ -182,7 +182,7 @@ export class LoginSecrets {
     return this.one(`delete from ${LIVING} returning operator_id, expires_at, mac`, purpose, secret);
   }
 
-  /** Returns false for a counter that an earlier login has reached, because the passkey may be a clone. */
+  /** Stores the counter. Returns false if it did not increase, because the passkey may be a clone. */
   async advanceCounter(passkeyId: string, counter: number): Promise<boolean> {
     const rows = await this.database.query(
       `insert into access.passkey_counters as kept (passkey_id, counter, used_at) values ($1, $2, now())

@@ -108,7 +108,7 @@ export class ConsoleController {
     return this.passkeys.enrolOptions(person, this.site.findOrigin(request));
   }
 
-  /** Uses up the link only after the passkey was verified. A link also signs the person in. */
+  /** Enrols a passkey, and signs in a person with a link. Uses up the link only after the verification. */
   @Post('enrol')
   @HttpCode(204)
   async enrol(
@@ -201,12 +201,12 @@ export class ConsoleController {
     this.limits.take(request.ip, 'console', 'login');
   }
 
-  /** Refuses passkeys if an identity provider is configured: former operators could keep a passkey. */
+  /** Refuses passkeys if an identity provider is configured, because former operators may still have some. */
   private requirePasskeys(): void {
     if (this.oidc.isConfigured) throw new Refusal(NO_PASSKEYS);
   }
 
-  /** Returns the login that this browser started within OIDC_SECONDS. Throws Refusal (401) without one. */
+  /** Returns the OIDC login of this browser. Throws Refusal (401) if none is younger than OIDC_SECONDS. */
   private openAttempt(request: FastifyRequest): OidcAttempt {
     const sealed = this.site.read(request, OIDC_COOKIE);
     try {
@@ -226,7 +226,7 @@ export class ConsoleController {
     return person;
   }
 
-  /** Returns the person who enrols a passkey, by a one-time link or by a session with a recent login. */
+  /** Returns the person of the one-time link or of the session. A session needs a login within FRESH_MS. */
   private async enrolling(request: FastifyRequest, token: string | undefined) {
     if (token !== undefined)
       return { person: await this.toPerson(await this.secrets.find('link', token)), session_id: null };

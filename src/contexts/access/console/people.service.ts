@@ -52,7 +52,7 @@ export class People {
     await this.change(person, new AddPasskey(person.operator_id, passkey), by);
   }
 
-  /** Sets the role by the groups of the identity provider. Returns false if the role would add scopes. */
+  /** Sets the role from the provider's groups. Returns false for an inactive person or additional scopes. */
   async lowerRole(person: Operator, role: string, address: string): Promise<boolean> {
     const { state } = await this.loop.load(operatorPerson, person.operator_id);
     if (state.status !== 'active' || !isRole(role) || scopesGained(role, state.role).length > 0) return false;
@@ -163,7 +163,7 @@ export class Passkeys {
     return new Uint8Array(challenge);
   }
 
-  /** Returns the expected values. The check consumes a challenge and throws `bad_request` for a wrong one. */
+  /** Returns the expected values. Checking a challenge consumes it, or throws `bad_request` if wrong. */
   private expected(purpose: LoginPurpose, operatorId: string | null, origin: string) {
     return {
       expectedChallenge: async (challenge: string) => {

@@ -11,7 +11,7 @@ describe('an allow list', () => {
       ['10.0.0.0/8', '2001:db8::/32'],
     ],
     [[], []],
-  ])('keeps %p as %p', (texts, canonical) => {
+  ])('converts %p to the canonical list %p', (texts, canonical) => {
     expect(canonicalCidrs(texts)).toEqual(canonical);
   });
 
@@ -31,7 +31,7 @@ describe('the list of origins that may embed a page', () => {
     [['https://bücher.example'], ['https://xn--bcher-kva.example']],
     [['https://intranet1'], ['https://intranet1']],
     [[], []],
-  ])('keeps %p as %p', (texts, canonical) => {
+  ])('converts %p to the canonical list %p', (texts, canonical) => {
     expect(canonicalOrigins(texts, 'production')).toEqual(canonical);
   });
 
@@ -104,7 +104,7 @@ describe('the allowed callback address of a page', () => {
     expect(() => canonicalCallbacks([text])).toThrow(expect.objectContaining({ code: 'validation_failed' }));
   });
 
-  it('leads to an app only with the scheme of an app, not with javascript: or https:', () => {
+  it('leads to an app with the scheme shopapp:, but not with javascript: or https:', () => {
     expect(['shopapp:', 'javascript:', 'https:'].map(leadsToApp)).toEqual([true, false, false]);
   });
 });

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isWithin } from '../../../platform/config/cidrs.js';
 
-/** Returns distinct canonical CIDRs. Throws `validation_failed` on `addresses`. */
+/** Returns distinct canonical CIDRs. Throws `validation_failed` for a text that is no address or CIDR. */
 export function canonicalCidrs(texts: readonly string[]): string[] {
   return [...new Set(texts.map((text) => canonicalCidr(text.trim())))].sort();
 }
@@ -54,7 +54,7 @@ export function leadsToApp(protocol: string): boolean {
   return isScheme && !NO_APPS.has(protocol.slice(0, -1)) && !OF_WINDOWS.test(protocol);
 }
 
-/** Returns https origins, in the sandbox also http on loopback. Throws `validation_failed` on `origins`. */
+/** Returns https origins; the sandbox allows http on loopback. Throws `validation_failed` on `origins`. */
 export function canonicalOrigins(texts: readonly string[], mode: 'sandbox' | 'production'): string[] {
   return listOf('origins', texts, (text) => {
     const origin = httpsOrigin(text) ?? (mode === 'sandbox' ? loopbackOrigin(text) : null);

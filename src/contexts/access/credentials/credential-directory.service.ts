@@ -72,7 +72,7 @@ class CachedDirectory<Entry extends object> {
 
   constructor(
     private readonly query: (id: string) => Promise<Entry | null>,
-    /** Returns the id, or null for a malformed key, which is not queried. */
+    /** Returns the id of an API key, or null for a malformed key, which needs no query. */
     private readonly keyOf: (apiKey: string) => string | null = readUuid,
   ) {}
 
@@ -104,7 +104,7 @@ class CachedDirectory<Entry extends object> {
     return started.found;
   }
 
-  /** Queries and caches an entry. The age counts from the start of the query: data may change meanwhile. */
+  /** Queries and caches an entry. Its age includes the query, during which the data may change. */
   private async load(id: string, start: number): Promise<Entry | null> {
     const found = await this.query(id);
     if (found === null) {

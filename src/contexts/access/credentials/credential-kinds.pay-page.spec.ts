@@ -14,7 +14,7 @@ describe('the logo of a pay page', () => {
     ['PNG', PNG, 'png'],
     ['WebP', WEBP, 'webp'],
     ['PNG of 16 KiB', large(PNG, 16_384), 'png'],
-  ])('can be a %s, embedded in the page', (_what, bytes, type) => {
+  ])('becomes a valid data: URL if it is a %s', (_what, bytes, type) => {
     const logo = toLogo(bytes);
     expect(logo).toBe(`data:image/${type};base64,${bytes.toString('base64')}`);
     expect(() => checkPage({ ...NO_PAGE_SETTINGS, logo })).not.toThrow();

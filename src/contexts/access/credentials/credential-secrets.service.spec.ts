@@ -24,7 +24,7 @@ describe.each([
     return { kind, owner_id: 'o1', credential_id: id, sealed_secret, secret: secret! };
   };
 
-  it('can be opened only with their own kind, owner and id, even after they were opened once', async () => {
+  it('a sealed secret is decrypted only with its own kind, owner and id, also in later calls', async () => {
     const { secret, ...kept } = await obtained('c1');
     expect(secret).toMatch(form);
     expect(kept.sealed_secret).not.toContain(secret.slice(4));
@@ -63,7 +63,7 @@ describe('secrets that are generated for a credential id', () => {
       expect((await obtain(one, kind, kind)).secret).not.toBe((await obtain(other, kind, kind)).secret);
   });
 
-  it('are valid in only one mode if they are admin keys, and are then stored only as a hash', async () => {
+  it('are stored only as a hash and are valid in only one mode if the kind is admin', async () => {
     const [sandbox, production] = [of('sandbox'), of('production')];
     const { secret, secret_hash } = await obtain(sandbox, 'admin', 'id');
     expect(secret).toMatch(/^dsb_test_admin_[0-9A-Za-z]{49}$/);

@@ -32,7 +32,7 @@ export class CredentialSecrets {
     this.mode = config.mode === 'production' ? 'live' : 'test';
   }
 
-  /** Returns a random secret, the same for a day's retries. Throws `invalid_transition` for later ones. */
+  /** Returns a random secret, the same for retries within a day. Throws `invalid_transition` after a day. */
   async obtain(kind: CredentialKind, ownerId: string, id: string): Promise<CredentialSecret> {
     const { prefix } = KIND_RULES[kind];
     // The HMAC key is the UTF-8 bytes of this text (contract.md 2.2, 21.3).
@@ -78,7 +78,7 @@ const FORM = new RegExp(`^dsb_(live|test)_admin_[0-9A-Za-z]{${SECRET_DIGITS + CH
 
 type KeyMode = 'live' | 'test';
 
-/** Returns `dsb_<live|test>_admin_<secret><check>` for 32 bytes (admin-api.md 1). */
+/** Returns the admin key `dsb_<live|test>_admin_<secret><check>` for 32 bytes (admin-api.md 1). */
 export function adminSecret(mode: KeyMode, bytes: Uint8Array): string {
   const text = `dsb_${mode}_admin_${base62(BigInt(`0x${Buffer.from(bytes).toString('hex')}`), SECRET_DIGITS)}`;
   return text + checksum(text);

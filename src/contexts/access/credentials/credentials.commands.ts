@@ -80,7 +80,7 @@ const CREDENTIAL = {
   streams: (_: string, owner: CredentialOwner) => credentialStreams(owner),
 } as const;
 
-/** A command that the portal also executes, without an operation. Then `cause` identifies the person. */
+/** A command that the portal can also execute without an operation, with `cause` to identify the person. */
 abstract class CredentialCommand<P extends object, R extends object | void = void> extends OperatorCommand<
   P,
   R
@@ -99,7 +99,7 @@ async function requireOwnKey(
   access: AccessCommands,
 ): Promise<true> {
   if (operatorId === null || ownerId !== operatorId)
-    throw new DomainError('forbidden', 'An admin key is issued and rolled by its own person');
+    throw new DomainError('forbidden', 'Only the owner of an admin key may issue or roll it');
   if (credentialId === null || credentialId === key.credential_id) return true;
   const used = requireCredential(await access.load(credentials, operatorId), credentialId);
   const { merchants, addresses } = used;
@@ -256,7 +256,7 @@ export class RevokeLeakedCredential extends CredentialCommand<CredentialOwner & 
 
 const KEY = { ...CREDENTIAL, subject: 'exchange_key' } as const;
 
-/** Sets the networks of a key; an empty list allows any. Throws `not_found` or `invalid_transition`. */
+/** Sets the networks that may use a key (empty: all). Throws `not_found` or `invalid_transition`. */
 @Operation({ ...KEY, name: 'credentials.restrict' })
 export class RestrictKey extends OperatorCommand<
   CredentialOwner & { readonly addresses: readonly string[] }

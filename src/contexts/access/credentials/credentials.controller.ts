@@ -182,7 +182,7 @@ export class AdminCredentialsController {
     return written(outcome, 200, () => ({ credential_id: id }));
   }
 
-  /** Throws `validation_failed`, `forbidden` without the scope, or `not_found` for merchants out of reach. */
+  /** Returns parameters. Throws `validation_failed`, `forbidden` (scope) or `not_found` (other merchant). */
   private async toParameters(id: string, body: NewCredentialBody, caller: AdminCaller) {
     const { kind, merchant_id = null, operator_id = null, merchants = null } = body;
     requireMembers(body);

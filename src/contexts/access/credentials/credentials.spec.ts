@@ -117,7 +117,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
   const [s1, s2] = [issued('s1'), issued('s2')];
   const both = [s1, rolled('s1', 's2', LATER), s2];
 
-  it('is issued once, and is refused with an invalid name or an expiry in the past', () => {
+  it('a repeated request issues no second credential; an invalid name or a past expiry is refused', () => {
     decides([], issue('s1'), [s1]);
     decides([s1], issue('s1'), []);
     decides([s1, revoked('s1')], issue('s1'), []);
@@ -132,7 +132,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
     });
   });
 
-  it('is replaced by a credential with the same terms and ends after the overlap or at its earlier expiry', () => {
+  it('a replacement has the same terms; the old credential expires after the overlap or earlier', () => {
     const expires_at = '2026-01-02T04:00:00.000Z';
     const [old, next] = [issued('s1', { expires_at }), issued('s2', { expires_at })];
     decides([old], roll('s1', 's2', 60), [rolled('s1', 's2', '2026-01-02T03:05:05.000Z'), next]);
@@ -140,7 +140,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
     decides([s1], roll('s1', 's2', 0), [rolled('s1', 's2', at), s2]);
   });
 
-  it('can be replaced once, and only while it is active', () => {
+  it('only an active credential can be replaced, and only once', () => {
     decides(both, roll('s1', 's2', 60), []);
     decides(both, roll('s1', 's3', 60), 'invalid_transition');
     decides([s1, revoked('s1')], roll('s1', 's3', 60), 'invalid_transition');
@@ -148,7 +148,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
     decides([s1], roll('s9', 's3', 60), 'not_found');
   });
 
-  it('can be replaced again after its replacement was revoked', () => {
+  it('a credential can be replaced again after its replacement was revoked', () => {
     decides([...both, revoked('s2')], roll('s1', 's3', 60), [
       rolled('s1', 's3', '2026-01-02T03:05:05.000Z'),
       issued('s3'),
@@ -156,13 +156,13 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
     decides([s1, rolled('s1', 's2', at), s2, revoked('s2')], roll('s1', 's3', 60), 'invalid_transition');
   });
 
-  it('can be revoked once; an unknown credential is not found', () => {
+  it('revoking a credential again has no effect; revoking an unknown credential throws not_found', () => {
     decides(both, revoke('s1'), [revoked('s1')]);
     decides([...both, revoked('s1')], revoke('s1'), []);
     decides([s1], revoke('s9'), 'not_found');
   });
 
-  it('is active at once, or after its activation if it was issued as pending', () => {
+  it('a credential that was issued as pending becomes active only when it is activated', () => {
     const pending = issued('s1', { is_pending: true });
     decides([], issueOf(kind, 's1', {}, true), [pending]);
     decides([s1], activate(), []);
@@ -180,7 +180,7 @@ describe.each(['payouts', 'exchange'] as const)('an owner of credentials of kind
   const [s1, s2] = [issuedOf(kind, 's1'), issuedOf(kind, 's2')];
   const both = [s1, rolled('s1', 's2', LATER), s2];
 
-  it('has at most two valid credentials at a time', () => {
+  it('at most two credentials of the owner are valid at a time', () => {
     decides(both, roll('s2', 's3', 60), 'invalid_transition');
     decides([...both, revoked('s1')], roll('s2', 's3', 86_400), [
       rolled('s2', 's3', LATER),

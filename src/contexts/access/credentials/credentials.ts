@@ -179,7 +179,7 @@ interface IssueCommand extends Pick<Issued, 'owner_id' | 'kind' | 'is_pending' |
   readonly terms: Terms;
 }
 
-/** Issues a credential; a repeat has no effect. A replacement inherits key and terms of the replaced one. */
+/** Issues a credential; a repeat has no effect. A replacement copies the key and the terms. */
 export function issueCredential(command: IssueCommand, state: Credentials): CredentialIssued[] {
   const { owner_id, secret, is_pending, at } = command;
   const { credential_id, sealed_secret, secret_hash } = secret;
@@ -197,7 +197,7 @@ export function issueCredential(command: IssueCommand, state: Credentials): Cred
   if (state.credentials.length >= MAX_KEPT)
     throw new DomainError(
       'invalid_transition',
-      `${MAX_KEPT} keys are not revoked; revoke expired ones first`,
+      `The owner has ${MAX_KEPT} unrevoked keys; revoke expired keys first`,
     );
   const terms = { ...readTerms(given, owner_id), name, expires_at };
   const merchant_id = owner === 'merchant' ? owner_id : null;
@@ -228,7 +228,7 @@ export function rollCredential(
   return [...rolled, ...issueCredential(issue, fold(credentials, rolled, state))];
 }
 
-/** Sets the end of a replaced credential. Throws `not_found`, or `invalid_transition` unless it is active. */
+/** Sets the end of a replaced credential. Throws `not_found`, or `invalid_transition` if it is inactive. */
 function replaceCredential(
   { credential_id, replaced_by, until, at }: OneCommand & Members<'replaced_by' | 'until'>,
   state: Credentials,

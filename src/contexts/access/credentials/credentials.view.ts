@@ -71,7 +71,7 @@ const credentialExpiry = new Gauge({
   registers,
 });
 
-/** The earliest expiry by kind, at most a day ago. A credential with a valid successor does not count. */
+/** The earliest expiry per kind, ignoring those over a day ago and credentials with a valid successor. */
 const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) as "expiresAt"
   from access.credentials c
   where least(c.expires_at, c.rolling_until) > now() - interval '1 day' and not c.is_pending and c.revoked_at is null
@@ -80,7 +80,7 @@ const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) 
         and not other.is_pending and coalesce(other.expires_at > now(), true)))
   group by c.kind`;
 
-/** The number of lanes of merchant reads. A read that hangs delays only the merchants of its lane. */
+/** The number of queues of merchant reads. A read that hangs delays only the merchants in its queue. */
 const READ_LANES = 8;
 
 type Reach = Pick<Requester, 'merchants' | 'operatorId'>;
@@ -93,7 +93,7 @@ function isReached({ merchants, operatorId }: Reach, row: AdminCredential): bool
 /** The read model of credentials. Callers verify a found owner in the owner's events. Ids must be UUIDs. */
 @Injectable()
 export class CredentialIndex {
-  /** The merchant reads by lane. Concurrent reads share one query, because strangers may send any id. */
+  /** The queues of merchant reads. Concurrent reads share one query, because strangers can send many ids. */
   private readonly merchantReads = Array.from(
     { length: READ_LANES },
     () => new GroupCall((ids: readonly string[]) => this.findMerchants(ids)),
@@ -159,7 +159,7 @@ export class CredentialIndex {
     return row;
   }
 
-  /** Finds like `find`. Throws `not_found` also for an own credential whose merchants exceed the reach. */
+  /** Finds like `find`. Throws `not_found` also for an own credential with merchants the caller lacks. */
   async findDisplayed(id: string, caller: Reach): Promise<AdminCredential> {
     const row = await this.find(id, caller);
     const { merchants } = caller;
@@ -168,12 +168,12 @@ export class CredentialIndex {
     throw DomainError.notFound('Credential');
   }
 
-  /** Finds a credential; null if it is neither the caller's own nor within the caller's reach. */
+  /** Finds a credential by secret; null if it is neither the caller's own nor within the caller's reach. */
   findBySecret(secretHash: string, caller: Reach): Promise<AdminCredential | null> {
     return this.first({ 'c.secret_hash = ?': secretHash }, caller);
   }
 
-  /** Finds credentials by id or key id, but payouts keys only by id: their key id is the merchant id. */
+  /** Finds credentials by id or key id; payouts keys only by id, because their key id is the merchant id. */
   @Searches('credentials:read')
   search({ uuid }: SearchQuery): Promise<readonly Found[]> {
     return this.database.query<Found>(

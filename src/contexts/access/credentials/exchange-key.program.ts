@@ -11,7 +11,7 @@ import { CredentialIndex } from './credentials.view.js';
 
 type Options = Readonly<Partial<Record<'logo' | 'helpUrl' | 'termsUrl', string>>>;
 
-/** Adds `npm run exchange -- key page | allow`: the settings of an API key that the admin API lacks. */
+/** Adds `npm run exchange -- key page | allow` for API key settings that the admin API cannot change. */
 export function exchangeKeyCommands(program: Command, cli: CliContext): void {
   const key = program.command('key').description('set the pay page and the addresses of an API key');
   const page = key

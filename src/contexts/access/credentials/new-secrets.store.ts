@@ -4,7 +4,7 @@ import { SECRET_DISPLAYED_MS } from './credentials.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 
-/** The retention of rows: longer than a request may be repeated, so that no id gets a second secret. */
+/** The retention of rows. A request may be repeated for less time, so that no id gets a second secret. */
 const SECRETS_KEPT_DAYS = 40;
 
 /** The sealed secrets of new credentials, kept for a day so that a retry issues the same secret. */

@@ -135,7 +135,7 @@ describe('the signature of a merchant request', () => {
     },
   );
 
-  it('is refused with 429 and without the signed bytes after too many failures; a large body is refused unread', async () => {
+  it('is refused with 429 after 300 failures from an address; a large body is then not read', async () => {
     for (let n = 0; n < 300; n += 1) verify(HEADERS);
     expect(reply.status).toBe(401);
     expect(verify(HEADERS)).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });

@@ -27,16 +27,16 @@ const INVALID_API_KEY: HttpProblem = { status: 401, detail: 'Invalid svc-api-key
 
 const MAX_SIGNERS = 50_000;
 
-/** The body bytes that cost a failure one more point, because its response is four times the body. */
+/** The body bytes per rate limit point of a failure, whose response is four times as large as the body. */
 const BYTES_PER_POINT = 16_384;
 /** The points per minute and address: 300 failures without a body, or four with a megabyte. */
 const MAX_PER_ADDRESS = 300;
 
 /**
  * Verifies signatures of the merchant API (contract.md 2) and limits failures per address and process. Above
- * the limit, a wrong signature gets 429 instead of the signed bytes, and large bodies are refused unread.
- * Merchants that have signed from the address may still send them. A stranger can use their public API key,
- * but must not lock them out.
+ * the limit, a wrong signature gets 429 instead of the signed bytes, and large bodies are refused unread. A
+ * merchant that has signed from the address may still send large bodies. Otherwise a stranger with its public
+ * API key could lock the merchant out.
  */
 @Injectable()
 export class SignatureGuard extends ApiGuard {
@@ -123,7 +123,7 @@ const LABEL = 'StringToSignBytes (hex, space-separated, lower-case):';
 /** The number of bytes converted to text at a time, which bounds the memory of a response. */
 const PIECE_BYTES = 16_384;
 
-/** Returns a 401 response with the signed bytes: integers in a problem, or hex if `asText` is true. */
+/** Returns a 401 response with the signed bytes: integers in JSON, or hex in text if `asText` is true. */
 export function signatureMismatch(signature: string, prefix: string, body: Buffer, asText: boolean) {
   const detail = /^[0-9A-F]{64}$/.test(signature) && /[A-F]/.test(signature) ? LOWER_CASE : MISMATCH;
   const pieces = asText ? textPieces(detail, prefix, body) : problemPieces(detail, prefix, body);

@@ -26,7 +26,7 @@ export const DIRECTORY_VIEW = subscriptionName('access.directory');
 
 type DirectoryEvent = MerchantEvent | CredentialEvent | OperatorEvent | PortalSessionEvent;
 
-/** The table per event type prefix, and the event member that is the id of its rows. */
+/** The table of each event type prefix, and the event member that has the row's id. */
 const TABLES: Readonly<Record<string, readonly [table: string, id: string]>> = {
   merchant: ['merchants', 'merchant_id'],
   operator: ['operators', 'operator_id'],
@@ -34,7 +34,7 @@ const TABLES: Readonly<Record<string, readonly [table: string, id: string]>> = {
   portal_session: ['portal_sessions', 'session_id'],
 };
 
-/** The event types that insert a row; the others update it. */
+/** The event types that insert a row; other types update a row. */
 const INSERTING = /\.(registered|created|issued)\.v1$/;
 
 /** The columns that an event sets. An insert ignores members that are not columns. */
@@ -138,7 +138,7 @@ export class MerchantList {
     return listPage<AdminMerchant>(this.database, list, page);
   }
 
-  /** Returns a merchant, including all earlier writes. Throws `not_found`. */
+  /** Returns a merchant with the effects of all earlier writes. Throws `not_found`. */
   async get(id: string): Promise<AdminMerchant> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const [row] = (await this.page([id], { page_size: 1 })).rows;
@@ -180,7 +180,7 @@ export class OperatorsView {
     return this.read({ 'status = ?': status }, page);
   }
 
-  /** Returns an operator, including all earlier writes. `id` must be a UUID. Throws `not_found`. */
+  /** Returns an operator with the effects of all earlier writes. `id` must be a UUID. Throws `not_found`. */
   async get(id: string): Promise<DisplayedOperator> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const [row] = (await this.read({ 'operator_id = ?': id })).rows;
@@ -223,7 +223,7 @@ export class OperatorsView {
 
 interface PortalSessionRow {
   readonly id: string;
-  /** The sealed actor of the event. */
+  /** The encrypted PortalActor, copied from the event. */
   readonly actor: string | null;
 }
 

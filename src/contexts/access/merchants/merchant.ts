@@ -77,7 +77,7 @@ export function requireMerchant(state: Merchant): RegisteredMerchant {
   return state;
 }
 
-/** Returns the event, or none if `data` is absent or would change nothing. Throws `not_found`. */
+/** Returns one event, or an empty list if `data` is absent or would change nothing. Throws `not_found`. */
 function change<Type extends MerchantEvent['type']>(
   state: Merchant,
   type: Type,

@@ -14,7 +14,7 @@ export function listOf(item: Rule): Rule {
     schema: { type: 'array', items: item.schema, maxItems: MAX_ITEMS },
     read: (value) => {
       if (!Array.isArray(value)) return new Fault('must be an array');
-      if (value.length > MAX_ITEMS) return new Fault(`must contain at most ${MAX_ITEMS}`);
+      if (value.length > MAX_ITEMS) return new Fault(`must contain at most ${MAX_ITEMS} items`);
       const read = value.map((each) => item.read(each));
       const wrong = read.findIndex((each) => each instanceof Fault);
       return wrong < 0 ? read : new Fault(`[${wrong}] ${(read[wrong] as Fault).message}`);

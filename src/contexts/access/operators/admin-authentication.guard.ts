@@ -67,7 +67,7 @@ export class AdminAuthentication extends AdminCallers {
     return session;
   }
 
-  /** Returns the caller of a session. Throws Refusal (403) for writes from another origin or if read-only. */
+  /** Returns the caller of a session. Refuses (403) writes from another origin or in a read-only console. */
   private async bySession(request: FastifyRequest): Promise<AdminCaller | null> {
     const session = await this.findSession(request);
     if (session === null) return null;
@@ -98,7 +98,7 @@ export class AdminAuthentication extends AdminCallers {
   }
 }
 
-/** Returns the idempotency scope. It differs for keys with fewer rights, so that no replay exceeds them. */
+/** Returns the idempotency scope. It depends on the rights of the key, so that no replay exceeds them. */
 function toScope({ operatorId, role, scopes, merchants, addresses }: AdminKey): string {
   const hasAll = isRole(role) && scopes.size === ROLE_SCOPES[role].length;
   if (hasAll && merchants === null && addresses.length === 0) return operatorId;

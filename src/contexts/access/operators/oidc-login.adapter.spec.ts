@@ -95,7 +95,7 @@ describe('a login at the identity provider', () => {
 });
 
 describe('the return path after a login', () => {
-  it.each(['/', '/payouts?status=pending', '/users/1'])('is retained: %s', (path) => {
+  it.each(['/', '/payouts?status=pending', '/users/1'])('is the valid requested path %s', (path) => {
     expect(returnPath(path)).toBe(path);
   });
 

@@ -15,7 +15,7 @@ export interface OidcAttempt {
   readonly nonce: string;
   readonly verifier: string;
   readonly returnTo: string;
-  /** The id of the browser's former session, or null. The provider's redirect lacks the strict cookie. */
+  /** The id of the browser's former session, or null. The provider's redirect lacks the session cookie. */
   readonly former: string | null;
 }
 
@@ -83,7 +83,7 @@ export class OidcLogin {
     return { person: await this.withRole(person, claims, address), authenticatedAt };
   }
 
-  /** Applies the role for the person's groups, unless it adds scopes: that requires a second person. */
+  /** Applies the role of the person's groups, unless it adds scopes, which requires a second person. */
   private async withRole(person: Operator, claims: Claims, address: string): Promise<Operator> {
     const { adminOidcRoles: roles } = this.config;
     if (roles === null) return person;

@@ -80,13 +80,13 @@ describe('an operator', () => {
     given(created, disabled).when(update({})).then();
   });
 
-  it('can enrol passkeys while active', () => {
+  it('can enrol a passkey only while active', () => {
     given(created).when(add).then(added);
     given(created, added).when(add).then();
     given(created, disabled).when(add).thenRefused('invalid_transition');
   });
 
-  it('can lose a passkey, even while disabled, and enrol it again', () => {
+  it('can have a passkey removed, even while disabled, and can enrol the same passkey again', () => {
     given(created, added).when(remove).then(removed);
     given(created, added, disabled).when(remove).then(removed);
     given(created, added, removed).when(remove).thenRefused('not_found');

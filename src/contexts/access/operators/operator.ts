@@ -144,7 +144,7 @@ export function addPasskey(
   if (passkeys.some((each) => each.credential_id === credential_id)) return [];
   if (status === 'disabled') throw new DomainError('invalid_transition', 'The operator is disabled');
   if (passkeys.length >= MAX_PASSKEYS)
-    throw new DomainError('invalid_transition', `The operator has ${MAX_PASSKEYS} passkeys`);
+    throw new DomainError('invalid_transition', `The operator has the maximum of ${MAX_PASSKEYS} passkeys`);
   const data = { operator_id, credential_id, public_key, counter, transports, at };
   return [{ type: 'operator.passkey_added.v1', data }];
 }

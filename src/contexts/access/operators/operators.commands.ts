@@ -34,7 +34,7 @@ import { accessConfig, type AccessConfig } from '../access.config.js';
 
 const EMAIL_TAKEN = 'is used by another operator';
 
-/** The ids of the operators that the shell adds without approval: two, because one can approve nothing. */
+/** The ids of the two operators that the shell adds without approval. One operator could approve nothing. */
 const FIRST_OPERATORS = ['1', '2'].map((place) => deriveId('first operator', place));
 
 const OPERATOR = {
@@ -65,7 +65,7 @@ interface Login {
 
 interface NewPerson extends Readonly<Record<'name' | 'email', string>> {
   readonly role: Role;
-  /** True for one of the first two operators, who have no second person. */
+  /** True for one of the first two operators, whom no second person can approve. */
   readonly is_first?: true;
 }
 
@@ -121,7 +121,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
     return this.login(operator_id);
   }
 
-  /** Returns a new login link when the approver repeats the approval, until the person has a passkey. */
+  /** Returns a new login link if the approver repeats the approval and the person has no passkey yet. */
   async follow({ subjectId }: CreateOperator, { status, by }: OperationProgress): Promise<Login> {
     if (status !== 'executed' || by !== 'approver') return {};
     const { passkeys } = requireOperator(await this.access.load(operatorPerson, subjectId));
@@ -146,7 +146,7 @@ class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  /** Requires a second person. Otherwise the shell could sign in as an operator and approve its requests. */
+  /** Requires a second person. Otherwise the shell could sign in and approve its own requests. */
   async secondPerson(): Promise<'before' | null> {
     const isFree =
       this.config.mode === 'sandbox' || (await nextFirstOperator(this.access, this.operators)) !== null;
@@ -269,7 +269,7 @@ export const LowerRoleHandler = decisionHandler(
     // The operation fails if the person changes after this check, for example to a lower role.
     check: ({ parameters }, state) => {
       if (findGained(parameters, state).length > 0)
-        throw new DomainError('forbidden', 'A higher role needs a second person');
+        throw new DomainError('forbidden', 'A second person must approve a higher role');
     },
   },
 );

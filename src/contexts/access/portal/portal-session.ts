@@ -63,7 +63,7 @@ export const portalSession: Aggregate<PortalSession | null, PortalSessionEvent> 
 
 export type NewPortalSession = Omit<Created, 'code_expires_at'>;
 
-/** Creates a session. Throws IdempotencyKeyExpired for a repeat: only the lost response had the code. */
+/** Creates a session. A repeat throws IdempotencyKeyExpired, because only the lost response had the code. */
 export function createPortalSession(
   session: NewPortalSession,
   state: PortalSession | null,
@@ -76,11 +76,11 @@ export function createPortalSession(
 
 interface Entry extends Omit<Entered, 'session_expires_at'> {
   readonly code_hash: string;
-  /** The merchant of the browser's current session; null or absent if there is none or the person ends it. */
+  /** The merchant of the browser's live session; null or absent if there is none or it may be replaced. */
   readonly leaves?: string | null;
 }
 
-/** Enters a session. Throws `forbidden` for a bad code, `invalid_transition` in another merchant's portal. */
+/** Enters a session. Throws `forbidden` (bad code) or `invalid_transition` (in another merchant's portal). */
 export function enterPortal(
   { code_hash, token_hash, entered_at, leaves = null }: Entry,
   state: PortalSession | null,

@@ -21,7 +21,7 @@ export class PortalUses {
     );
   }
 
-  /** Returns false for a session that was idle for an hour. With `uses`, the request counts as activity. */
+  /** Returns false for a session idle for an hour. If `uses` is true, the request counts as activity. */
   async find(sessionId: string, uses: boolean): Promise<boolean> {
     const rows = await this.database.query(
       `with found as (

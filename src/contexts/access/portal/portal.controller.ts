@@ -121,7 +121,7 @@ class NewPortalKey {
   @Field(instant, { optional: true, nullable: true }) expires_at?: Date | null;
 }
 
-/** The portal API of session, rate limit usage and key writes, which need no reason (admin-api.md 6). */
+/** The portal API for the session, the rate limit usage, and key writes without a reason (admin-api.md 6). */
 @PortalController()
 export class PortalMerchantController {
   constructor(
@@ -156,7 +156,7 @@ export class PortalMerchantController {
     return { limit, used, resets_at, days: await this.requests.days(merchant.merchantId) };
   }
 
-  /** Issues a `payouts` key. Only this response has the `secret`, which a repeat within a day returns too. */
+  /** Issues a `payouts` key. Only this response and its repeats within a day contain the `secret`. */
   @Post('keys')
   @HttpCode(201)
   @PortalScopes('keys:write')

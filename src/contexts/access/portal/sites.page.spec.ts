@@ -17,7 +17,7 @@ describe('the expected origin of the console', () => {
     expect(at(null).findOrigin(request({ host }))).toBe(`http://${host}`);
   });
 
-  it('is not derived from a foreign host name without ADMIN_URL', () => {
+  it('is not derived from a foreign Host header if ADMIN_URL is not set', () => {
     expect(() => at(null).findOrigin(request({ host: 'rebound.example' }))).toThrow('ADMIN_URL is not set');
   });
 });

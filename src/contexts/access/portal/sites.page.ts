@@ -37,7 +37,7 @@ abstract class PageSite {
     private readonly mode: HttpConfig['mode'],
   ) {}
 
-  /** Returns the configured origin, on loopback that of the Host header (tunnels). Throws Refusal (403). */
+  /** Returns the configured origin or, on loopback, the origin of the Host header. Throws Refusal (403). */
   findOrigin({ headers, protocol }: FastifyRequest): string {
     const own = this.url === null ? null : new URL(this.url);
     const { host = '' } = headers;

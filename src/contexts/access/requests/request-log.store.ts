@@ -14,7 +14,7 @@ const MAX_BATCH = 5000;
 const MAX_BUFFERED = 40_000;
 /** The points per minute and process for unsigned requests of a merchant or an address that has signed. */
 const MAX_UNSIGNED = 300;
-/** The bytes of a request that cost one additional point. Every request costs at least one. */
+/** The bytes of a request per additional rate limit point. Every request costs at least one point. */
 const BYTES_PER_POINT = 512;
 /** The points per minute for unsigned requests of one merchant from one address that has not signed. */
 const MAX_OF_ADDRESS = 100;
@@ -28,9 +28,9 @@ const requestsLeftOut = new Counter({
 });
 
 /**
- * Writes requests in batches: no request waits for a write. API keys are public, so a rate limit keeps
- * strangers from filling a merchant's log with unsigned requests. Addresses from which the merchant has
- * signed have separate limits, which strangers cannot use up. Counts include all requests.
+ * Writes requests in batches, so that no request waits for a write. API keys are public, so a rate limit
+ * keeps strangers from filling a merchant's log with unsigned requests. Addresses from which the merchant
+ * has signed have separate limits, which strangers cannot use up. Counts include all requests.
  */
 @Injectable()
 export class BufferedRequestLog extends RequestLog implements BeforeApplicationShutdown {
@@ -70,7 +70,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     this.uses.add(credentialId);
   }
 
-  /** Writes the buffer. Rejects without a database; the next run retries. Drops a batch with a bad value. */
+  /** Writes the buffer. Rejects if the write fails; the next run retries. Drops a batch with a bad value. */
   async flush(): Promise<void> {
     for (;;) {
       const repeated = this.batch !== null;
@@ -86,7 +86,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     }
   }
 
-  /** Writes the remaining requests, after the listeners have drained. */
+  /** Writes the remaining requests after the HTTP listeners have drained. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.work.stop();
     await this.flush().catch(() => undefined);

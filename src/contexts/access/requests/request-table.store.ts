@@ -75,7 +75,7 @@ export interface RequestBatch {
   readonly credentialIds: readonly string[];
 }
 
-/** Begins without a synchronous commit, to save a disk write. A database crash may lose the last requests. */
+/** Begins a transaction whose commit does not wait for the disk. A crash may lose the last requests. */
 const BEGIN = 'begin; set local synchronous_commit = off; select clock_timestamp() as now';
 /** The column list. A later version may add columns, which this version must neither fill nor display. */
 const COLUMNS =
@@ -194,7 +194,7 @@ export class RequestTable {
   }
 }
 
-/** Checks for the first request of the batch only, because a batch is written as a whole. */
+/** Returns true if the first request is stored, because a batch is written as a whole. */
 async function isWritten(tx: PoolClient, { requests: [first] }: RequestBatch): Promise<boolean> {
   if (first === undefined) return false;
   const sql = 'select exists (select from access.requests where request_id = $1) as found';

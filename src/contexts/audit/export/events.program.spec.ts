@@ -93,7 +93,7 @@ describe('the copy of a log', () => {
     expect(await leavesOf(target)).toEqual(await leavesOf(source));
   });
 
-  it('takes over the identity of the log and accepts appends, and the source gets a new identity', async () => {
+  it('has the original identity and accepts new events; the original log gets a new identity', async () => {
     await write(5);
     const logId = await source.store.identity();
     expect(await copy()).toMatchObject({ log_id: logId });
@@ -103,7 +103,7 @@ describe('the copy of a log', () => {
     expect(await leavesOf(target)).toHaveLength(12);
   });
 
-  it('can be copied back together with later events', async () => {
+  it('can be copied back to the source, together with events that were appended to the copy', async () => {
     await write(5);
     await copy();
     await write(3, target);
@@ -132,7 +132,7 @@ describe('the copy of a log', () => {
     [
       'the log differs from its signed head',
       async () => (head = { ...(await headOver(7)), root: '00' }),
-      'not the one of the signed head over 7 events',
+      'first 7 events of the log contradict',
     ],
     [
       'the log ends before its newest signed head',

@@ -70,9 +70,9 @@ async function requireStopped(database: Database): Promise<void> {
 export type Copied = Awaited<ReturnType<typeof copyLog>>;
 
 /**
- * Copies the events that `target` lacks, and compares all leaves of both logs and the root of the newest
- * head. Then `target` gets the identity of the log, and `source` a new identity. `copied` is the number of
- * events that this run copied.
+ * Copies the events that `target` lacks. Then compares all leaves of both logs, and the root of the log with
+ * the newest signed head. Finally `target` gets the identity of the log, and `source` a new identity.
+ * `copied` is the number of events that this run copied.
  */
 export async function copyLog(
   source: CopyEnd,
@@ -86,7 +86,7 @@ export async function copyLog(
   const [[first], [theirs]] = [await source.store.readAll(null, 1), await target.store.readAll(null, 1)];
   if (theirs !== undefined && (first?.id !== theirs.id || first.position !== theirs.position))
     throw new ConfigError(
-      'The event store that is copied to has events of another log. A copy needs an empty one.',
+      'The event store of --to has events of another log. A copy needs an empty event store.',
     );
   // EventStoreDB marks each copied page. A killed run may have copied its last events without their mark.
   if (after !== null) await target.add(after, []);
@@ -127,7 +127,7 @@ async function compareLogs(
     progress(tree.size, event.position);
     if (tree.size === head?.size && tree.root.toString('hex') !== head.root)
       throw new ConfigError(
-        `The log is not the one of the signed head over ${head.size} events: npm run audit -- verify says where they differ.`,
+        `The first ${head.size} events of the log contradict their signed head: npm run audit -- verify says where they differ.`,
       );
   }
   if ((await copies.next()).done !== true) throw new ConfigError('The copy has events that the log lacks.');

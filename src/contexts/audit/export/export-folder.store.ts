@@ -15,7 +15,7 @@ export interface Unfinished extends Omit<Manifest, 'merkle_root' | keyof Signed>
   readonly tree: { readonly size: number; readonly peaks: string };
 }
 
-/** The folder of an export. Files are renamed when complete, so a killed run leaves no partial file. */
+/** The folder of an export. Each file gets its final name when complete, so no named file is partial. */
 export class ExportFolder {
   private constructor(readonly path: string) {}
 
@@ -68,7 +68,7 @@ async function read(path: string): Promise<string | null> {
   }
 }
 
-/** Writes a file under a temporary name; `end` renames it. */
+/** Writes a file under a temporary name. `end` renames the file to its final name. */
 export class PartWriter {
   events = 0;
   private first = '';

@@ -42,13 +42,13 @@ function selected(...events: readonly RecordedEvent[]): readonly boolean[] {
 }
 
 describe('the export of a merchant', () => {
-  it('includes all events of claims whose owner is a stream of the merchant', () => {
+  it('includes all events of a claim stream if the owner of the claim is a stream of the merchant', () => {
     const claim = event('transfer-1_0xabc_0', { owner: 'payout-p' });
     const later = event('transfer-1_0xabc_0', { note: 'names no merchant' });
     expect(selected(event('payout-p', { merchant_id: 'm' }), claim, later)).toEqual([true, true, true]);
   });
 
-  it('excludes claims whose owner is a stream of another merchant or a stream without events', () => {
+  it('excludes a claim if its owner is a stream of another merchant or a stream without events', () => {
     const claim = (owner: unknown) => event('transfer-1_0xabc_0', { owner });
     expect(selected(event('payout-q', { merchant_id: 'n' }), claim('payout-q'), claim('payout-p'))).toEqual([
       false,
@@ -57,7 +57,7 @@ describe('the export of a merchant', () => {
     ]);
   });
 
-  it('includes only events that name the merchant in their data or, failing that, in their metadata', () => {
+  it('selects events by the merchant in their data, or else by the merchant in their metadata', () => {
     expect(
       selected(
         event('a-1', { merchant_id: 'm' }, { merchant_id: 'n' }),

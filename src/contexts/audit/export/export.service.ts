@@ -138,7 +138,7 @@ export class Selection {
     return (from === null || isFrom(from, event)) && (to === null || isUpTo(to, event));
   }
 
-  /** True once no later event can match. Never true for an end time, because times may decrease. */
+  /** True if no later event can match. Always false with an end time, because event times may decrease. */
   isOver({ position }: RecordedEvent): boolean {
     return this.to?.kind === 'position' && comparePositions(position, this.to.position) >= 0;
   }

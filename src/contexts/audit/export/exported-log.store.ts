@@ -22,7 +22,7 @@ export class ExportedLog {
     readonly manifest: Manifest | null,
   ) {}
 
-  /** Opens a folder with a manifest, or one file of lines. Throws `bad_request` for any other folder. */
+  /** Opens an export folder with a manifest, or one file of lines. Throws `bad_request` for other folders. */
   static async open(path: string): Promise<ExportedLog> {
     const isFolder = (await stat(path)).isDirectory();
     if (!isFolder) return new ExportedLog(dirname(resolve(path)), [basename(path)], null);

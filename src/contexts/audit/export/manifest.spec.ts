@@ -39,13 +39,13 @@ describe('the manifest of an export', () => {
     expect(read(ofPart)).toEqual({ ...manifest, ...ofPart });
   });
 
-  it('counts as a whole log only if the export names no merchant, start or end', () => {
+  it('describes a whole log only if it has no merchant, start or end', () => {
     expect(isWhole(scope)).toBe(true);
     for (const name of ['merchant', 'from', 'to']) expect(isWhole({ ...scope, [name]: '1' })).toBe(false);
   });
 
   it.each<[object, string]>([
-    [{ format: 'disburse-export.v1' }, 'its format is disburse-export.v1'],
+    [{ format: 'disburse-export.v1' }, 'unknown format disburse-export.v1'],
     [{ scope: { ...scope, merchant: 7 } }, 'merchant is number, expected string null'],
     [{ scope: 'x' }, 'merchant is undefined'],
     [{ events: undefined }, 'events is undefined, expected number'],

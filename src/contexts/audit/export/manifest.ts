@@ -51,12 +51,12 @@ export function isWhole({ merchant, from, to }: ExportScope): boolean {
   return merchant === null && from === null && to === null;
 }
 
-/** Throws `bad_request` for an invalid manifest. */
+/** Parses a manifest. Throws `bad_request` if the manifest is invalid. */
 export function readManifest(path: string, text: string): Manifest {
   try {
     const found = JSON.parse(text) as Manifest;
     requireTypes(found, { format: 'string', events: 'number', log_id: 'string', log_end: 'string null' });
-    if (found.format !== MANIFEST_FORMAT) throw new TypeError(`its format is ${String(found.format)}`);
+    if (found.format !== MANIFEST_FORMAT) throw new TypeError(`unknown format ${String(found.format)}`);
     requireTypes(found.scope, SCOPE);
     for (const part of found.parts) requireTypes(part, PART);
     for (const key of found.key_ring) requireTypes(key, KEY);

@@ -98,7 +98,7 @@ describe('a line of an export', () => {
     expect(readLine(text)).toEqual({ ...event, leaf });
   });
 
-  it('may have a position of 40 digits, and unknown members, which are ignored', () => {
+  it('can have a position of 40 digits, and is read without its unknown members', () => {
     const position = '9'.repeat(40);
     expect(readLine(lineWith({ position }))).toMatchObject({ position });
     expect(readLine(lineWith({ note: 'x' }))).not.toHaveProperty('note');
@@ -113,7 +113,7 @@ describe('a line of an export', () => {
       text.replace(leaf.toString('hex'), leaf.toString('hex').toUpperCase()),
     ],
     ['with a blank after its end', `${text} `],
-  ])('is refused as cut or foreign: %s', (_, line) => {
+  ])('is refused as incomplete, or as no line of an export: %s', (_, line) => {
     expect(readLine(line)).toBe('is cut, or no line of an export');
   });
 

@@ -12,7 +12,7 @@ export interface LeafEvent {
   readonly recordedAt: Date;
 }
 
-/** The members of an event that the rules of histories and of the money books use. */
+/** An event with only the members that the audit of histories and balances reads. */
 export type PlacedEvent = Omit<LeafEvent, 'id' | 'metadata' | 'recordedAt'>;
 
 /** The form of an event in a line of an export and in a leaf of the ledger. */
@@ -46,12 +46,12 @@ export function leafHash(text: string): Buffer {
   return sha256(`\0${text}`);
 }
 
-/** Returns the leaf hash. `position` overrides the event's position. Throws as {@link canonicalJson} does. */
+/** Returns the leaf hash of an event, at `position` if given. Throws as {@link canonicalJson} does. */
 export function hashOfEvent(event: LeafEvent, position?: string): Buffer {
   return leafHash(canonicalJson(eventLeaf(event, position)));
 }
 
-/** A line of an export: the event with its leaf hash last. The MAC covers the order of the other members. */
+/** A line of an export: an event, then its leaf hash. Members keep their order, because a MAC covers it. */
 export interface ExportLine {
   readonly position: string;
   readonly text: string;
@@ -62,7 +62,7 @@ const LEAF = /^,"leaf":"([0-9a-f]{64})"\}$/;
 const LEAF_LENGTH = 75;
 const POSITION = /^[0-9]{1,40}$/;
 
-/** Builds the line of an event. Throws as {@link canonicalJson} does. */
+/** Builds the export line of an event. Throws as {@link canonicalJson} does. */
 export function exportLine(event: LeafEvent): ExportLine {
   const leaf = hashOfEvent(event);
   const text = JSON.stringify(eventLeaf(event));
@@ -75,7 +75,7 @@ export interface ExportedEvent extends LeafEvent {
   readonly leaf: Buffer;
 }
 
-/** Returns the event of a line, or a description of the fault. */
+/** Reads a line of an export. Returns its event, or a description of the fault. */
 export function readLine(line: string): ExportedEvent | string {
   const found = LEAF.exec(line.slice(-LEAF_LENGTH));
   if (found === null) return 'is cut, or no line of an export';

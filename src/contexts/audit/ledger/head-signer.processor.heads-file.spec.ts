@@ -18,7 +18,7 @@ function chain(sizes: readonly number[], log_id = 'l'): readonly SignedHead[] {
   return heads;
 }
 
-describe('the file of heads', () => {
+describe('the file of signed heads', () => {
   const folder = specFolder('heads-file');
   let number = 0;
   let path: string;
@@ -91,7 +91,7 @@ describe('the file of heads', () => {
     expect(sizes()).toEqual([100, 3]);
   });
 
-  it('finds its last head after hundreds of others', async () => {
+  it('returns its newest head even if it has hundreds of heads', async () => {
     const heads = chain(Array.from({ length: 200 }, (_, n) => n + 1));
     writeFileSync(path, heads.map((head) => `${JSON.stringify(head)}\n`).join(''));
     expect(await file.newest()).toEqual(heads.at(-1));

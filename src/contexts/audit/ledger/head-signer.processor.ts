@@ -20,7 +20,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 
 /** Signs a head at regular intervals if the ledger has new leaves. Any number of processes may run it. */
 @Injectable()
-export class HeadSigner {
+export class HeadSignerProcessor {
   @Background()
   readonly work: BackgroundWork;
   private readonly file: HeadsFile | null;
@@ -76,7 +76,7 @@ export class HeadSigner {
     });
   }
 
-  /** Returns the last head or null. Throws {@link LedgerTampered} if heads were removed or added. */
+  /** Returns the last head; null before the first. Throws {@link LedgerTampered} for added or lost heads. */
   private async formerHead(last: HeadExtent): Promise<SignedHead | null> {
     const known = this.anchor.last;
     if (known !== null && known.size > last.size)
@@ -121,7 +121,7 @@ const MAX_LINES = 500;
 /** The number of bytes to read from the end of the file. The last line is shorter. */
 const TAIL_BYTES = 4096;
 
-/** A file with heads as lines of JSON, for a log shipper. */
+/** A file with signed heads as lines of JSON, for a log shipper. */
 export class HeadsFile {
   constructor(private readonly path: string) {}
 

@@ -28,7 +28,7 @@ const HEADS = `select l.log_id, h.size::float8 as size, encode(h.root, 'hex') as
 export class Heads {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
 
-  /** Reads the largest head up to `size`, or null. It may be forged, unlike {@link lastSigned}. */
+  /** Reads the largest head up to `size`, or null. The head may be forged, unlike {@link lastSigned}. */
   async newest(size = Infinity): Promise<SignedHead | null> {
     const [row] = await this.database.query<SignedHead>(
       `${HEADS} where h.size <= $1::float8 order by h.size desc limit 1`,
@@ -57,13 +57,13 @@ export class Heads {
     return head !== null && hashOfHead(head) === hash ? head : null;
   }
 
-  /** Reads the extent of the last head that the service signed; null when the row is missing or forged. */
+  /** Reads size and hash of the last head that the service signed; null if the row is missing or forged. */
   async lastSigned(macs: Pick<Macs, 'isAuthentic'>): Promise<HeadExtent | null> {
     const [row] = await this.database.query<LastRow>(LAST);
     return row === undefined ? null : readLast(row, macs);
   }
 
-  /** Adds the missing initial rows of follower and signer. `emptied` empties the tables first. */
+  /** Adds the initial rows of follower and signer if they are missing. `emptied` empties the tables first. */
   async begin(macs: Macs, logId: string, { emptied }: { readonly emptied: boolean }): Promise<void> {
     await this.database.transaction(async (tx) => {
       if (emptied) await tx.query(EMPTY);
@@ -76,7 +76,7 @@ export class Heads {
     });
   }
 
-  /** Adds the head from `make`, under a lock. Throws {@link LedgerTampered} for a forged last head. */
+  /** Adds the head that `make` returns, under a lock. Throws {@link LedgerTampered} if the last is forged. */
   async extend(
     macs: Macs,
     make: (last: HeadExtent) => Promise<SignedHead | null>,
@@ -136,7 +136,7 @@ export class SigningKeys {
     return this.database.query<SigningKeyRow>(KEYS);
   }
 
-  /** Adds the key from `make`, under a lock and once per operation. Returns all keys, oldest first. */
+  /** Adds the key that `make` returns, under a lock, once per operation. Returns all keys, oldest first. */
   async change(
     make: (present: readonly SigningKeyRow[]) => SigningKeyRow | null,
   ): Promise<readonly SigningKeyRow[]> {

@@ -76,7 +76,7 @@ describe('the ledger follower', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('adds leaves whose indexes and proofs can be found by the positions of events', async () => {
+  it('adds leaves whose indexes are found by event position, and whose proofs are valid', async () => {
     const events = await log();
     const positions = events.map(({ position }) => position);
     expect(await ledger.indexes([...positions, '0', '999999999'])).toEqual([...positions.keys(), null, null]);
@@ -88,7 +88,7 @@ describe('the ledger follower', () => {
     }
   });
 
-  it('adds no leaf for an event before the first position, which a check and commands reject', async () => {
+  it('adds no leaf for an event at a negative position, which is reported and cannot be read', async () => {
     for (const position of ['-1', '-9223372036854775808']) {
       const { pool } = harness.database;
       await pool.query(
@@ -173,7 +173,7 @@ describe('the ledger follower', () => {
     };
 
     it.each([1, 5])(
-      'reports the deletion after later writes and in a new process, until the events (%s) are restored',
+      'reports the deletion after later appends and in a new process, until the events (%s) are restored',
       async (count) => {
         const check = started();
         await harness.write(9);

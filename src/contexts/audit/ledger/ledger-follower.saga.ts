@@ -80,8 +80,8 @@ export class LedgerAnchor {
   }
 
   /**
-   * Throws {@link LedgerTampered} while the log lacks the event of the last leaf. When new events
-   * follow deleted newest events, only this check finds the deletion.
+   * Throws {@link LedgerTampered} while the log lacks the event of the last leaf. If the newest events
+   * were deleted and others were appended later, only this check finds the deletion.
    */
   private async requireRecorded(): Promise<void> {
     const last = await this.ledger.last();

@@ -98,7 +98,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
   }
 }
 
-/** Checks that the service wrote this row. Only a process with the master key can seal the public key. */
+/** Checks that the service wrote a key row. Only a process with the master key can seal the public key. */
 export function isOwnKey(key: SigningKeyRow, sealer: Pick<Sealer, 'openBytes'>): boolean {
   try {
     const bytes = sealer.openBytes(key.sealedPublicKey, sealedPlace('public-key', key));
@@ -108,7 +108,7 @@ export function isOwnKey(key: SigningKeyRow, sealer: Pick<Sealer, 'openBytes'>):
   }
 }
 
-/** The associated data of the sealed private (`signing-key`) or public key. */
+/** The associated data with which a private (`signing-key`) or public key is sealed. */
 function sealedPlace(what: 'signing-key' | 'public-key', { key_id }: Pick<SigningKey, 'key_id'>): string {
   return `audit/${what}/${key_id}`;
 }
@@ -133,7 +133,7 @@ export function toPem({ public_key }: Pick<SigningKey, 'public_key'>): string {
   return readPublicKey(public_key).export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** Reads an Ed25519 public key. Throws for any other text. */
+/** Reads an Ed25519 public key in PEM. Throws for any other text. */
 export function keyOfPem(pem: string): Pick<SigningKey, 'key_id' | 'public_key'> {
   const key = createPublicKey(pem);
   if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('not an Ed25519 key');
@@ -201,7 +201,7 @@ export class HeadVerifier {
     return isSignedHead(head, key) ? null : 'its signature is wrong';
   }
 
-  /** Checks that the head's key is the auditor's or a later key. A forger could create an earlier key. */
+  /** Trusts the auditor's key and keys that it introduces, because a forger could invent an earlier key. */
   trusts({ key_id }: Pick<SignedHead, 'key_id'>): boolean {
     return this.trusted === null || this.trusted.has(key_id);
   }

@@ -102,7 +102,7 @@ async function prove(
   if (earlier.size > head.size)
     throw new DomainError(
       'bad_request',
-      `--from covers ${earlier.size} events, and --to ${head.size}: the earlier head comes first.`,
+      `--from covers ${earlier.size} events, and --to ${head.size}: --from must be the earlier head.`,
     );
   const leaves = (await ledger.state())?.tree.size ?? 0;
   const isCut = head.size > leaves;
@@ -131,7 +131,7 @@ function described(key: SigningKey): string {
   return `${key.key_id}, created at ${key.made_at}\n${toPem(key).trimEnd()}`;
 }
 
-/** Reads one head per line, bare or as `head` of an API response. Throws ConfigError if there is none. */
+/** Reads one head per line, bare or as `head` of an API response. Throws ConfigError for other files. */
 export async function readHeads(path: string): Promise<readonly SignedHead[]> {
   const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) throw new ConfigError(`${path} contains no signed head`);

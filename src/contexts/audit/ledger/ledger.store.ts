@@ -40,7 +40,7 @@ function toText({ logId, tree, position }: Omit<LedgerState, 'mac'>): string {
   return JSON.stringify([logId, tree.size, position, tree.peakBytes.toString('hex')]);
 }
 
-/** Creates the row of an empty ledger. The follower never creates it, because a missing row was deleted. */
+/** Creates the row of an empty ledger. The follower must not, because a missing row means a deletion. */
 export async function beginLedger(tx: Pick<PoolClient, 'query'>, logId: string, macs: Macs): Promise<void> {
   const empty = { logId, tree: new MerkleTree(), position: '-1' };
   await tx.query(
@@ -59,7 +59,7 @@ export class Ledger {
     return row === undefined ? null : toState(row);
   }
 
-  /** Reads the positions of the last leaf and of the leaf before (`after`); null before the first event. */
+  /** Reads the positions of the last leaf and of the leaf before it (`after`); null for an empty ledger. */
   async last(): Promise<{ readonly position: string; readonly after: string | null } | null> {
     const [row] = await this.database.query<{ position: string; after: string | null }>(
       `select l.position, b.position as after from audit.ledger l
@@ -118,7 +118,7 @@ export class Ledger {
   }
 }
 
-/** Adds new leaves. Throws {@link LedgerTampered} for a state that is forged, foreign or below `signed`. */
+/** Adds leaves. Throws {@link LedgerTampered} if the state is forged, of another log or below `signed`. */
 export async function extendLedger(
   tx: PoolClient,
   macs: Macs,

@@ -4,7 +4,7 @@ const NODE = Buffer.from([1]);
 
 export const HASH_BYTES = 32;
 
-/** The inner node of RFC 9162: SHA-256 over 0x01 and both hashes. */
+/** The hash of an inner node in RFC 9162: SHA-256 over 0x01 and both hashes. */
 function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return sha256(Buffer.concat([NODE, left, right]));
 }
@@ -25,7 +25,7 @@ export class MerkleTree {
   ) {
     const ones = leaves.toString(2).replaceAll('0', '').length;
     if (peaks.length !== HASH_BYTES * ones)
-      throw new RangeError('these are not the peaks of a tree of that size');
+      throw new RangeError(`the peaks do not match a tree of ${leaves} leaves`);
     this.peaks = Array.from({ length: peaks.length / HASH_BYTES }, (_, place) =>
       peaks.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
     );
@@ -35,7 +35,7 @@ export class MerkleTree {
     return this.leaves;
   }
 
-  /** The peaks, the largest first. There is one for each 1 bit of the size. */
+  /** The peaks in one buffer, the largest first: one peak for each 1 bit of the size. */
   get peakBytes(): Buffer {
     return Buffer.concat(this.peaks);
   }
@@ -109,7 +109,7 @@ function rangesAround(
   return { last, around };
 }
 
-/** Splits a range into complete subtrees, largest first. The range starts at a multiple of the largest. */
+/** Splits a range into complete subtrees, largest first. It must start at a multiple of the largest size. */
 export function toSubtrees({ from, to }: Range): readonly Subtree[] {
   const subtrees: Subtree[] = [];
   for (let start = from; start < to;) {

@@ -25,7 +25,7 @@ export class PayoutProofs {
     @Inject(auditConfig.KEY) private readonly config: AuditConfig,
   ) {}
 
-  /** Throws `unavailable` before the first head, and when heads were changed outside the service. */
+  /** Reads the newest head. Throws `unavailable` if there is none, or heads were changed from outside. */
   async newestHead() {
     const last = await this.heads.lastSigned(this.sealer);
     if (last?.size === 0) throw this.notYet('No head is signed yet');
@@ -63,7 +63,7 @@ export class PayoutProofs {
     return (await this.read(payoutId)).merchantId;
   }
 
-  /** Reads events and merchant, or throws `not_found`. A fence may precede the first event (claims.ts). */
+  /** Reads events and merchant of a payout, or throws `not_found`. A fence can come first (claims.ts). */
   private async read(payoutId: string) {
     const events = await this.store.readStream(`${PAYOUT_CATEGORY}-${payoutId}`);
     const merchantId = events.find((event) => !isFence(event))?.data['merchant_id'];
@@ -71,7 +71,7 @@ export class PayoutProofs {
     return { events, merchantId };
   }
 
-  /** Proves all events of a payout. Throws `not_found`, or `unavailable` until a head covers the newest. */
+  /** Proves all events of a payout. Throws `not_found`, or `unavailable` until a head covers all events. */
   async of(merchantId: string, payoutId: string) {
     const { events, merchantId: owner } = await this.read(payoutId);
     if (owner !== merchantId) throw DomainError.notFound('Payout');

@@ -5,13 +5,13 @@ import { canonicalJson } from './event-leaf.js';
 export interface Head {
   readonly log_id: string;
   readonly size: number;
-  /** The root of the Merkle tree over these events, in hex. */
+  /** The root of the Merkle tree over the first `size` events, in hex. */
   readonly root: string;
-  /** The position of the last of these events. */
+  /** The position of the last event that the head covers. */
   readonly position: string;
   readonly signed_at: string;
   readonly key_id: string;
-  /** The {@link hashOfHead} of the head before it, in hex; null for the first. */
+  /** The {@link hashOfHead} of the head before this one, in hex; null for the first head. */
   readonly previous: string | null;
 }
 

@@ -23,7 +23,7 @@ describe('the keys of a ledger', () => {
     ['are trusted from the third on by an auditor with the third key', third, [false, false, true, true]],
     ['are trusted from the last on by an auditor with the last key', fourth, [false, false, false, true]],
     ['are all trusted by an auditor without a key', null, [true, true, true, true]],
-  ])('%s', (_name, known, expected) => {
+  ])('are trusted from the key of the auditor onwards: they %s', (_name, known, expected) => {
     expect(trusted(known)).toEqual(expected);
   });
 
@@ -43,7 +43,7 @@ describe('the keys of a ledger', () => {
     ]);
   });
 
-  it('must include the key of the auditor, which is reported otherwise', () => {
+  it('must include the key of the auditor, which is reported if it is missing', () => {
     const stranger = signer(null);
     const finding = { kind: 'key', key_id: stranger.key_id, why: 'the ledger does not know it' };
     expect(new HeadVerifier('l', keys, stranger, null).findings).toEqual([finding]);
@@ -79,7 +79,7 @@ describe('a head of a ledger', () => {
     ['is invalid if it was changed', { ...signed, size: 2 }, 'its signature is wrong'],
     ['is invalid if it is of another log', { ...signed, log_id: 'm' }, 'it is of the log m'],
     ['is invalid if its key is unknown', { ...signed, key_id: 'k' }, 'its key k is unknown'],
-  ])('%s', (_what, each, why) => {
+  ])('is checked for its signature, key and log: it %s', (_what, each, why) => {
     const trust = new HeadVerifier('l', [key], null, null);
     expect([trust.verify(signed), trust.verify(each)]).toEqual([null, why]);
   });

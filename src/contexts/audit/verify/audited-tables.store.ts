@@ -139,7 +139,7 @@ class CatalogueCheck implements TableCheck {
 
 interface CatalogueEntry {
   readonly kind: string;
-  /** `schema.name` of the table, or the schema of a function. */
+  /** The `schema.name` of a table, or the schema of a function. */
   readonly place: string;
   readonly name: string;
   readonly source: string;

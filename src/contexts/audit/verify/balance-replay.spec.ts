@@ -86,7 +86,7 @@ describe('the replay of balances', () => {
   it('accepts a claim of a transfer only in the stream of that transfer', () => {
     const [, type, data] = claimed();
     expect(rules(replayOf(created, reported(), ['x-31337_0xab_0', type, data], received())).join()).toMatch(
-      /holds the claim/,
+      /must hold the claim/,
     );
   });
 
@@ -100,17 +100,17 @@ describe('the replay of balances', () => {
   });
 
   it.each<[string, readonly Recorded[], RegExp]>([
-    ['a received payout without a claim', [created, reported(), received()], /holds the claim/],
+    ['a received payout without a claim', [created, reported(), received()], /must hold the claim/],
     [
       'a received payout whose claim was only released',
       [created, reported(), [claimed()[0], 'claim.released.v1', claimed()[2]], received()],
-      /holds the claim/,
+      /must hold the claim/,
     ],
-    ['a claim by another payout', [created, reported(), claimed('q'), received()], /holds the claim/],
+    ['a claim by another payout', [created, reported(), claimed('q'), received()], /must hold the claim/],
     [
       'one transfer that confirms two payouts',
       [created, reported('p'), reported('q'), claimed('p'), received('p'), claimed('q'), received('q')],
-      /confirms one payout/,
+      /must confirm only one payout/,
     ],
     [
       'a payout to a user of another merchant',
@@ -124,7 +124,7 @@ describe('the replay of balances', () => {
       [created, deactivating, reported()],
       /not being deactivated/,
     ],
-    ['a deactivation with a pending payout', [created, reported(), left], /once no payout is pending/],
+    ['a deactivation with a pending payout', [created, reported(), left], /no pending payout when/],
   ])('reports %s', (_name, events, rule) => {
     expect(rules(replayOf(...events)).join()).toMatch(rule);
   });
@@ -168,7 +168,7 @@ describe('the evidence of a payout', () => {
     expect(checkOf(events, token)).toEqual([[], 1]);
   });
 
-  const ofAmount = 'payout p: its evidence is a transfer of its amount, and not of';
+  const ofAmount = 'payout p: the evidence must be a transfer of the payout amount, not of';
   it.each<[string, readonly Event[], string]>([
     [
       'of one minor unit less',
@@ -180,21 +180,21 @@ describe('the evidence of a payout', () => {
     [
       'to another wallet',
       [activated, settled({ to: '0x1' })],
-      `payout p: its evidence is a transfer to its user's wallet ${WALLET}, and not to 0x1`,
+      `payout p: the evidence must be a transfer to the user's wallet ${WALLET}, not to 0x1`,
     ],
-    ['to a user without a wallet', [settled()], "to its user's wallet (none), and not to 0x2e"],
+    ['to a user without a wallet', [settled()], "to the user's wallet (none), not to 0x2e"],
     [
       'to a former wallet of the user',
       [activated, wallet('user.activated.v1', '0x9'), settled()],
-      "its user's wallet 0x9",
+      "the user's wallet 0x9",
     ],
     [
       'of another token',
       [activated, settled({ token: '0xff' })],
-      `payout p: its evidence is a transfer of the token ${TOKEN}, and not of 0xff`,
+      `payout p: the evidence must be a transfer of the token ${TOKEN}, not of 0xff`,
     ],
-    ['with 0 confirmations', [activated, settled({ confirmations: 0 })], 'its evidence has confirmations'],
-    ['without a number of confirmations', [activated, settled({ confirmations: null })], 'confirmations'],
+    ['with 0 confirmations', [activated, settled({ confirmations: 0 })], 'at least one confirmation'],
+    ['without a number of confirmations', [activated, settled({ confirmations: null })], 'one confirmation'],
   ])('is reported when it is a transfer %s', (_what, events, rule) => {
     const violation = { position: String(events.length), rule: expect.stringContaining(rule) as unknown };
     expect(checkOf(events)).toEqual([[violation], 1]);

@@ -18,7 +18,7 @@ interface BookedBalance {
 export class BalanceReplay {
   readonly balances = new Map<string, BookedBalance>();
   readonly counts = { pending: 0, received: 0, expired: 0 };
-  /** The amounts of payouts without an outcome, in minor units, by id. */
+  /** The amounts of payouts without an outcome, in minor units, by payout id. */
   private readonly open = new Map<string, bigint>();
   private readonly usedTransfers = new NameTable();
   /** The claims on transfers, each as `<stream> <owner>`. */
@@ -42,7 +42,7 @@ export class BalanceReplay {
         if (balance === undefined) return;
         balance.isDeactivating = true;
         if (event.type === 'user.deactivated.v1' && balance.pending !== 0n)
-          note(`user ${event.data.user_id} is deactivated once no payout is pending`);
+          note(`user ${event.data.user_id} must have no pending payout when deactivated`);
         return;
       }
       case 'payout.reported.v1':
@@ -57,7 +57,7 @@ export class BalanceReplay {
     }
   }
 
-  /** The sums over all users, in minor units, as decimal strings. */
+  /** Returns the counts of payouts and users, and sums over all users in minor units, as decimal strings. */
   report() {
     const users = [...this.balances.values()];
     const sum = (name: 'confirmed' | 'pending'): string =>
@@ -72,8 +72,8 @@ export class BalanceReplay {
 
   private reported({ payout_id: id, user_id, merchant_id, amount }: Facts, note: Note): void {
     const balance = this.balances.get(user_id);
-    if (balance?.merchantId !== merchant_id) note(`payout ${id} is to a user of its merchant`);
-    if (balance?.isDeactivating === true) note(`payout ${id} is to a user who is not being deactivated`);
+    if (balance?.merchantId !== merchant_id) note(`payout ${id} must be to a user of its merchant`);
+    if (balance?.isDeactivating === true) note(`payout ${id} must be to a user who is not being deactivated`);
     if (this.open.has(id)) return;
     const minor = isAmount(amount) ? toMinorUnits(amount) : 0n;
     this.open.set(id, minor);
@@ -85,10 +85,10 @@ export class BalanceReplay {
     const { payout_id: id } = data;
     const transfer = `${data.chain_id}_${data.transaction_hash.trim().toLowerCase()}_${data.log_index}`;
     if (this.usedTransfers.has(transfer))
-      note(`transfer ${transfer} confirms one payout, and ${id} is not the first`);
+      note(`transfer ${transfer} must confirm only one payout, and ${id} is not the first`);
     this.usedTransfers.add(transfer);
     if (!this.claims.has(`transfer-${transfer} payout-${id}`))
-      note(`payout ${id} holds the claim of its transfer ${transfer}`);
+      note(`payout ${id} must hold the claim of its transfer ${transfer}`);
     this.end(data, 'received');
   }
 
@@ -112,7 +112,7 @@ export class EvidenceCheck {
   checked = 0;
   private readonly wallets = new Map<string, string>();
 
-  /** `token` is the address of USDC. Null accepts evidence of any token. */
+  /** `token` is the address of USDC; null accepts evidence of any token. */
   constructor(
     private readonly violations: Violations,
     private readonly token: string | null,
@@ -130,12 +130,12 @@ export class EvidenceCheck {
     const { payout_id: id, amount, value, to, token, confirmations } = data;
     const note = (rule: string): void => this.violations.add({ position, rule: `payout ${id}: ${rule}` });
     if (!isAmount(amount) || toMinorUnits(amount).toString() !== value)
-      note(`its evidence is a transfer of its amount, and not of ${value} minor units for ${amount}`);
+      note(`the evidence must be a transfer of the payout amount, not of ${value} minor units for ${amount}`);
     const wallet = this.wallets.get(data.user_id);
     if (to !== wallet)
-      note(`its evidence is a transfer to its user's wallet ${wallet ?? '(none)'}, and not to ${to}`);
+      note(`the evidence must be a transfer to the user's wallet ${wallet ?? '(none)'}, not to ${to}`);
     if (this.token !== null && token !== this.token.toLowerCase())
-      note(`its evidence is a transfer of the token ${this.token.toLowerCase()}, and not of ${token}`);
-    if (!(confirmations >= 1)) note('its evidence has confirmations');
+      note(`the evidence must be a transfer of the token ${this.token.toLowerCase()}, not of ${token}`);
+    if (!(confirmations >= 1)) note('the evidence must have at least one confirmation');
   }
 }

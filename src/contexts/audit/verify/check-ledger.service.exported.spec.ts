@@ -27,7 +27,7 @@ import { extendLedger, Ledger } from '../ledger/ledger.store.js';
 import type { LedgerReport } from './check-ledger.service.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { LedgerAnchor } from '../ledger/ledger-follower.saga.js';
-import { HeadSigner } from '../ledger/head-signer.processor.js';
+import { HeadSignerProcessor } from '../ledger/head-signer.processor.js';
 import { LedgerKeys, toPem } from '../ledger/ledger-keys.commands.js';
 import { auditConfig } from '../audit.config.js';
 
@@ -91,7 +91,7 @@ describe('the signed head of an export', () => {
     const logId = await store.identity();
     await db.database.transaction((tx) => extendLedger(tx, sealer, { logId }, leaves));
     const [ledger, heads] = [new Ledger(db.database), new Heads(db.database)];
-    await new HeadSigner(ledger, heads, keys, anchor, sealer, systemClock, auditConfig({})).sign();
+    await new HeadSignerProcessor(ledger, heads, keys, anchor, sealer, systemClock, auditConfig({})).sign();
   }
 
   const manifestAt = (path: string): Manifest =>
@@ -137,7 +137,7 @@ describe('the signed head of an export', () => {
     expect((await printed('--key', pem)).printed).not.toContain('not pinned');
   });
 
-  it('makes verify exit with 2 if the head was changed, even without another fault', async () => {
+  it('makes verify exit with code 2 if the head was changed, even without another fault', async () => {
     changed((manifest, head) => (manifest.signed_head = { ...head, position: '7' }));
     const { printed, exitCode } = await invoke('audit', {}, 'verify', '--from', copy, '--offline');
     expect(printed).toContain('NOT in order: 1 findings of the ledger, 0 broken rules, 0 differences');
@@ -167,7 +167,7 @@ describe('the signed head of an export', () => {
     expect(ledger!.proven).toBeNull();
   });
 
-  it('is refused with a forged key by an auditor who retained the first key', async () => {
+  it('is refused if it was signed with a forged key and the auditor retained the first key', async () => {
     signAsForger();
     const { ledger } = await offline('--key', pem);
     expect(ledger!.findings.map(({ kind }) => kind)).toEqual(['key', 'head']);
@@ -237,7 +237,7 @@ describe('the signed head of an export', () => {
     expect([exitCode, faults.join('\n')]).toEqual([2, expect.stringMatching(fault)]);
   });
 
-  it('is not required for a part of the log, unlike the folder, its manifest and --from', async () => {
+  it('is optional for a part of the log, but the folder, its manifest and --from are required', async () => {
     rmSync(copy, { recursive: true });
     await expect(offline()).rejects.toThrow('ENOENT: no such file or directory');
     await invoke('audit', env(), 'export', '--out', copy, '--from', '10');
@@ -249,7 +249,7 @@ describe('the signed head of an export', () => {
     );
   });
 
-  it('is refused with a message if the manifest is invalid', async () => {
+  it('is not checked if the manifest is invalid, and verify fails with a message', async () => {
     rewrite({ ...manifestAt(whole), format: 7 });
     await expect(offline()).rejects.toThrow(
       'manifest.json is not a manifest of the format disburse-export.v2',
@@ -263,7 +263,7 @@ describe('the signed head of an export', () => {
     expect(ledger!.findings).toEqual([expect.objectContaining({ kind: 'head', size: 22 })]);
   });
 
-  it('is verified even if a line has a number that is too large, which is reported', async () => {
+  it('is verified even if a line has a number that is too large, and the line is reported', async () => {
     const file = join(copy, 'events-000001.ndjson');
     const [first, ...others] = readFileSync(file, 'utf8').split('\n');
     const text = first!.replace(/,"leaf":"[0-9a-f]{64}"\}$/, '}').replace('"thing-0"', '1e999');

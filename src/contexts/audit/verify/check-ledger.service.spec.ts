@@ -73,7 +73,7 @@ describe('the comparison of a log with the leaves of its ledger', () => {
     const deleted = leaves.filter(({ index }) => index !== 8);
     expect((await compared(events, events, { leaves: deleted, state })).findings).toEqual([
       { kind: 'inserted', ...place(events[8]!) },
-      { kind: 'ledger', what: 'there are 8 leaves of 9' },
+      { kind: 'ledger', what: 'found 8 leaves, expected 9' },
     ]);
   });
 
@@ -119,7 +119,7 @@ describe('the comparison of a log with the leaves of its ledger', () => {
     expect((await compared(broken, events)).findings).toEqual([{ kind: 'unreadable', ...place(third) }]);
   });
 
-  it('reports an event that the service did not write, only once', async () => {
+  it('reports only once an event that the service did not write', async () => {
     const isForged = ({ position }: LeafEvent): boolean => position === '3';
     const forged = { kind: 'forged', ...place(third) };
     expect((await compared(events, events, { ledger: { isForged } })).findings).toEqual([forged]);
@@ -134,7 +134,7 @@ describe('the comparison of a log with the leaves of its ledger', () => {
     expect(findings).toEqual([{ kind: 'ledger', what: 'the leaf at position 3 is not that of the event' }]);
   });
 
-  it('reports the first contradicting head and how far the last agreeing head reaches', async () => {
+  it('reports the first head that contradicts the log, and the size of the last agreeing head', async () => {
     const [two, four] = [headOf(events.slice(0, 2), key), headOf(events.slice(0, 4), key)];
     const { findings, proven, unsigned } = await compared(changed, events, { heads: [two, four] });
     expect(findings).toEqual([
@@ -149,13 +149,13 @@ describe('the comparison of a log with the leaves of its ledger', () => {
     ]);
   });
 
-  it('reports a head over more events than log and leaves have', async () => {
+  it('reports a head that covers more events than log and leaves have', async () => {
     const { findings } = await compared(events.slice(0, 5), events.slice(0, 5), {
       heads: [headOf(events, key)],
     });
     expect(findings).toEqual([
       { kind: 'truncated', events: 5, size: 9, signed_at: AT, ends_at: '5', ended_at: '9' },
-      { kind: 'ledger', what: 'there are fewer leaves than the head over 9 events had' },
+      { kind: 'ledger', what: 'the leaves end before event 9, the last one of a signed head' },
     ]);
   });
 
@@ -183,7 +183,7 @@ describe('the comparison of a log with the leaves of its ledger', () => {
     expect(findings.map(({ kind }) => kind)).toEqual(['truncated', 'ledger']);
   });
 
-  it('reports heads whose signature is wrong and proves nothing with them', async () => {
+  it('reports heads with a wrong signature, and does not use them as proof', async () => {
     const verify = (): string => 'its signature is wrong';
     const { findings, proven } = await compared(events, events, {
       heads: [headOf(events.slice(0, 4), key)],
@@ -201,7 +201,7 @@ describe('the comparison of a log with the leaves of its ledger', () => {
       );
     expect(await whats({ ledger: { forgedRows: ['a row'] } })).toEqual(['a row']);
     expect(await whats({ state: { ...state, position: '8' } })).toEqual([
-      'audit.ledger names another last position',
+      'the position in audit.ledger is not that of the last leaf',
     ]);
     expect(await whats({ state: { ...state, tree: ledgerOver(changed).state.tree } })).toEqual([
       'audit.ledger has another root than its leaves',
@@ -209,12 +209,12 @@ describe('the comparison of a log with the leaves of its ledger', () => {
     for (const length of [64, 32]) {
       const completed = Buffer.alloc(length);
       const wrong = leaves.map((leaf) => (leaf.index === 3 ? { ...leaf, completed } : leaf));
-      const what = 'the subtrees of leaf 3 are not those over its leaves';
+      const what = 'the subtree roots stored with leaf 3 do not match the leaves';
       expect(await whats({ leaves: wrong })).toEqual([what]);
     }
-    expect(await whats({ leaves: leaves.slice(0, 8) })).toEqual(['inserted', 'there are 8 leaves of 9']);
+    expect(await whats({ leaves: leaves.slice(0, 8) })).toEqual(['inserted', 'found 8 leaves, expected 9']);
     const gap = leaves.filter(({ index }) => index !== 2);
-    expect((await whats({ leaves: gap }))[0]).toBe('leaf 2 is missing, 3 follows');
+    expect((await whats({ leaves: gap }))[0]).toBe('leaf 2 is missing before leaf 3');
   });
 
   it('lists the first 100 findings, or the first 50 differences, and counts the others', async () => {

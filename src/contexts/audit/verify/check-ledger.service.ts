@@ -6,12 +6,12 @@ import { hashOfHead, type SignedHead } from '../ledger/signed-head.js';
 import type { Leaf, LedgerState } from '../ledger/ledger.store.js';
 import type { HeadVerifier } from '../ledger/ledger-keys.commands.js';
 
-/** The ledger to compare with a log. It is read first, so that the log has an event for each leaf. */
+/** The ledger to compare with a log. It is read before the log, which then has an event for each leaf. */
 export interface LedgerInputs {
-  /** The state; null for an export, where only the heads prove which events existed. */
+  /** The state of the ledger; null for an export, where only heads prove which events existed. */
   readonly state: LedgerState | null;
   readonly leaves: (index: number, limit: number) => Promise<readonly Leaf[]>;
-  /** The heads, the smallest first. */
+  /** The signed heads to check, the smallest first. */
   readonly heads: AsyncIterable<SignedHead>;
   readonly trust: Pick<HeadVerifier, 'verify' | 'trusts' | 'findings'>;
   /** The heads that the auditor retained. Unlike the stored heads, they need not be consecutive. */
@@ -26,7 +26,7 @@ export interface LedgerReport {
   readonly events: number;
   readonly unsigned: number;
   readonly heads: number;
-  /** The largest valid and trusted head that agrees with the log, as all heads before it do. */
+  /** The largest valid, trusted head before the first head that contradicts the log. */
   readonly proven: SignedHead | null;
   readonly findings: readonly LedgerFinding[];
   readonly more: number;
@@ -37,7 +37,7 @@ const MAX_FINDINGS = 100;
 const UNTRUSTED = 'its key is older than the one that you brought, which does not prove it';
 const NO_HASH = Buffer.alloc(HASH_BYTES);
 
-/** A position at which log and leaves differ: an event, a leaf, or both. */
+/** A difference at one position: an event without a leaf, a leaf without an event, or a wrong leaf. */
 interface Difference {
   readonly index: number;
   readonly event: LeafEvent | null;
@@ -59,7 +59,7 @@ export class LedgerCheck {
   private heads = 0;
   /** The hash of the last stored head. */
   private previous: string | null = null;
-  /** The last trusted head that agrees with the log, before the first head that does not. */
+  /** The last trusted head before the first head that contradicts the log. */
   private lastGood: SignedHead | null = null;
   /** The last untrusted head that agrees with the log. */
   private lastUntrusted: SignedHead | null = null;
@@ -138,11 +138,11 @@ export class LedgerCheck {
 
   private async pass(leaf: Leaf): Promise<void> {
     const { size } = this.leaves;
-    if (leaf.index !== size) this.note(`leaf ${size} is missing, ${leaf.index} follows`);
+    if (leaf.index !== size) this.note(`leaf ${size} is missing before leaf ${leaf.index}`);
     this.lastPosition = leaf.position;
     const [, ...completed] = this.leaves.append(leaf.hash);
     if (!Buffer.concat(completed).equals(leaf.completed))
-      this.note(`the subtrees of leaf ${leaf.index} are not those over its leaves`);
+      this.note(`the subtree roots stored with leaf ${leaf.index} do not match the leaves`);
     await this.nextLeaves.advance();
   }
 
@@ -193,13 +193,13 @@ export class LedgerCheck {
 
   private noteState({ tree, position }: LedgerState): void {
     const { leaves, lastPosition, largest } = this;
-    if (tree.size !== leaves.size) this.note(`there are ${leaves.size} leaves of ${tree.size}`);
+    if (tree.size !== leaves.size) this.note(`found ${leaves.size} leaves, expected ${tree.size}`);
     else {
       if (!tree.root.equals(leaves.root)) this.note('audit.ledger has another root than its leaves');
-      if (position !== lastPosition) this.note('audit.ledger names another last position');
+      if (position !== lastPosition) this.note('the position in audit.ledger is not that of the last leaf');
     }
     if (largest !== null && largest.size > leaves.size)
-      this.note(`there are fewer leaves than the head over ${largest.size} events had`);
+      this.note(`the leaves end before event ${largest.size}, the last one of a signed head`);
   }
 
   private note(what: string): void {
@@ -241,7 +241,7 @@ function hashAt(event: LeafEvent, position?: string): Buffer | null {
   }
 }
 
-/** Returns the findings. A head proves the first `proven` events, so there the leaf is wrong. */
+/** Converts differences to findings. The first `proven` events are signed, so their stored leaf was changed. */
 function toFindings(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
   const origins = new Map(differences.map((each) => [each, findOrigin(each, differences)]));
   const moved = new Set(origins.values());

@@ -27,7 +27,7 @@ function macCheck({
   return { isForged: async (event) => (await forgedEvents([event], sealer, refreshKeys)).length > 0 };
 }
 
-/** Reads the stored ledger. The log must be read after it, so that it has all events of the ledger. */
+/** Reads the stored ledger. The log must be read later, so that the log has all events of the ledger. */
 export async function currentLedger(
   stored: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys },
   logId: string,
@@ -63,8 +63,8 @@ async function findForgedRows(
 }
 
 /**
- * Returns the heads of export and auditor, with the keys of the manifest. A string is the reason why no head
- * can be compared. Returns null for a part of a log if the auditor has neither heads nor a key.
+ * Returns the heads of export and auditor with the keys of the manifest, or the reason why no head can be
+ * compared. Returns null for a part of a log if the auditor has neither heads nor a key.
  */
 export function exportedLedger(
   manifest: Manifest | null,

@@ -40,7 +40,7 @@ interface EventStep extends EventLeaf {
 export interface Walk {
   readonly stream: string;
   readonly events: readonly EventStep[];
-  /** The positions of the last event and its causes, back to the first. */
+  /** The positions of the last event and its causes, back to the first cause. */
   readonly causes: readonly string[];
   readonly deliveries: readonly (DeliveryRecord & { readonly url: string | null })[];
   /** The rows outside the log that an operation changed. */

@@ -21,7 +21,7 @@ export interface LastVerify {
   readonly read_to: string | null;
 }
 
-/** The stored outcome. It proves nothing, because everybody who can write to the database can change it. */
+/** The store of the last outcome, which proves nothing, because any writer of the database can change it. */
 @Injectable()
 export class LastVerifies {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}

@@ -14,7 +14,7 @@ import { MerkleTree } from '../ledger/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../ledger/signed-head.js';
 import { Heads, SigningKeys } from '../ledger/heads.store.js';
 import { Ledger } from '../ledger/ledger.store.js';
-import { HeadSigner } from '../ledger/head-signer.processor.js';
+import { HeadSignerProcessor } from '../ledger/head-signer.processor.js';
 import { LedgerAnchor, ledgerFollower, LedgerStart } from '../ledger/ledger-follower.saga.js';
 import { LedgerKeys } from '../ledger/ledger-keys.commands.js';
 import { PayoutProofs } from '../ledger/payout-proofs.service.js';
@@ -26,7 +26,7 @@ const EVERYTHING = [...TABLES, 'event_store.checkpoints', 'event_store.events'];
 describe('the ledger, if somebody without the master key changes its tables,', () => {
   let harness: SubscriptionHarness;
   let health: HealthRegistry;
-  let signer: HeadSigner;
+  let signer: HeadSignerProcessor;
   let first: SignedHead;
   let file: string;
 
@@ -69,7 +69,7 @@ describe('the ledger, if somebody without the master key changes its tables,', (
     const anchor = new LedgerAnchor(own, ledger(), harness.writer);
     const config = { ...auditConfig({}), auditHeadSeconds: 3600, auditHeadsFile };
     const parts = [ledger(), new Heads(database()), ledgerKeys(), anchor, harness.sealer] as const;
-    const signer = new HeadSigner(...parts, systemClock, config);
+    const signer = new HeadSignerProcessor(...parts, systemClock, config);
     harness
       .process(ledgerFollower(harness.writer, harness.sealer, anchor, () => signer.lastKnown()))
       .runner.start();
@@ -118,7 +118,7 @@ describe('the ledger, if somebody without the master key changes its tables,', (
     return new PayoutProofs(harness.writer, ...stores, harness.sealer, auditConfig({}));
   };
 
-  it('hides a forged newest head from file and merchants, and continues after its deletion', async () => {
+  it('hides a forged newest head from file and merchants, and signs again after its deletion', async () => {
     await sign();
     await insertHead(999_999_999);
     await expect(sign()).rejects.toThrow();
@@ -210,7 +210,7 @@ describe('the ledger, if somebody without the master key changes its tables,', (
     expect(await signingKeys().all()).toEqual([]);
   });
 
-  it('adds no leaves to restored older leaves, even in a new process whose signer has not run', async () => {
+  it('adds no leaves after a restore of older leaves, even before the first run of the signer', async () => {
     await harness.end();
     rmSync(file);
     await restore(['audit.leaves', 'audit.ledger', 'event_store.checkpoints']);
@@ -222,7 +222,7 @@ describe('the ledger, if somebody without the master key changes its tables,', (
   it.each([
     ['all tables', EVERYTHING],
     ['leaves and heads', [...TABLES, 'event_store.checkpoints']],
-  ])('signs with a new AUDIT_HEADS_FILE, not with the former, after a restore of %s', async (_, tables) => {
+  ])('signs after a restore of %s only with a new AUDIT_HEADS_FILE', async (_, tables) => {
     await harness.end();
     await restore(tables);
     ({ signer, health } = start());

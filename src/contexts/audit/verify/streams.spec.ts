@@ -42,7 +42,7 @@ describe('the streams of a log', () => {
       ['x-1', '10', 1],
       ['x-1', '11', 3],
     ]);
-    expect(gap.found).toEqual([{ position: '11', rule: 'revisions of x-1 have no gap (1, then 3)' }]);
+    expect(gap.found).toEqual([{ position: '11', rule: 'revisions of x-1 must have no gap (1, then 3)' }]);
   });
 
   it('may lack their first events in an export of one merchant only if they contain claims', () => {
@@ -52,12 +52,12 @@ describe('the streams of a log', () => {
       ['transfer-1', '3', 4],
     ];
     expect(checkOf(events, { wholeStreams: true, allClaims: false }).found).toEqual([
-      { position: '2', rule: 'revisions of x-1 have no gap (-1, then 2)' },
-      { position: '3', rule: 'revisions of transfer-1 have no gap (2, then 4)' },
+      { position: '2', rule: 'revisions of x-1 must have no gap (-1, then 2)' },
+      { position: '3', rule: 'revisions of transfer-1 must have no gap (2, then 4)' },
     ]);
   });
 
-  it('are not checked for moved claims in an export without the beginning of the log', () => {
+  it('are not checked for second owners of claims in an export without the beginning of the log', () => {
     const violations = new Violations();
     const streams = new Streams(violations, { wholeStreams: false, allClaims: true });
     const events: readonly Event[] = [['a-1', 'a'], claim('a-1'), claim('a-2')];
@@ -78,12 +78,12 @@ describe('the streams of a log', () => {
   it('have positions that are compared as numbers, not as texts', () => {
     const positions = ['9', '10', '11', '11', '9'];
     expect(checkOf(positions.map((position, revision) => ['x-1', position, revision])).found).toEqual([
-      { position: '11', rule: 'positions grow' },
-      { position: '9', rule: 'positions grow' },
+      { position: '11', rule: 'positions must increase' },
+      { position: '9', rule: 'positions must increase' },
     ]);
   });
 
-  it('may lack first events in an export without the beginning of the log, and are then incomplete', () => {
+  it('count as incomplete if an export begins later than the log and lacks their first events', () => {
     const { streams, numbers, found } = checkOf(
       [
         ['x-1', '9', 4],
@@ -111,21 +111,21 @@ describe('the streams of a log', () => {
   });
 
   it.each<[string, readonly Event[], RegExp]>([
-    ['a second owner of a claim', [claim('a-1'), ['a-1', 'a'], claim('a-2')], /transfer-1 has one owner/],
+    ['a second owner of a claim', [claim('a-1'), ['a-1', 'a'], claim('a-2')], /transfer-1 must have one/],
     ...['transfer-1', 'user_external_id-1', 'user_wallet-1'].map(
       (held): [string, readonly Event[], RegExp] => [
         `a second owner of ${held} after the first was deactivated`,
         [claim('a-1', held), ['a-1', 'user.deactivated.v1'], claim('a-2', held)],
-        /has one owner/,
+        /must have one owner/,
       ],
     ),
     [
       'a second owner of the phone number of an active owner',
       [claim('a-1', 'user_phone_number-1'), ['a-1', 'a'], claim('a-2', 'user_phone_number-1')],
-      /user_phone_number-1 has one owner/,
+      /user_phone_number-1 must have one owner/,
     ],
-    ['other events in a claim stream', [claim('a-1'), ['transfer-1', 'a']], /holds claims alone, and no a/],
-    ['a fence of an owner with events', [['a-1', 'a'], fence('a-1')], /given up before it holds events/],
+    ['other events in a claim stream', [claim('a-1'), ['transfer-1', 'a']], /contain only claims, and no a/],
+    ['a fence of an owner with events', [['a-1', 'a'], fence('a-1')], /abandoned before it has events/],
   ])('may not contain %s', (_name, events, rule) => {
     expect(rulesOf(...events)).toMatch(rule);
   });

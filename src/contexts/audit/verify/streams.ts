@@ -8,7 +8,7 @@ import type { HistoryRules } from '../../../kernel/history-rules.js';
 const FREED_BY: Readonly<Record<string, string>> = { user_phone_number: 'user.deactivated.v1' };
 const FREEING = new Set(Object.values(FREED_BY));
 
-/** The bits of a stream: it has events other than fences, has freed its claims, lacks its first events. */
+/** The bits of a stream that has events other than fences, freed its claims, or lacks its first events. */
 const OWN_EVENTS = 1;
 const FREES = 2;
 const BEGUN_EARLIER = 4;
@@ -45,14 +45,14 @@ export class Streams {
   add(event: PlacedEvent): number {
     this.events += 1;
     const { position, stream, revision } = event;
-    if (this.last !== null && !isLater(position, this.last)) this.note(position, 'positions grow');
+    if (this.last !== null && !isLater(position, this.last)) this.note(position, 'positions must increase');
     this.last = position;
     const number = this.numberOf(stream);
     const length = this.lengths[number]!;
     const { wholeStreams, allClaims } = this.extent;
     const isKept = wholeStreams && (allClaims || event.type !== CLAIM_ACQUIRED);
     if (revision !== length && (length > 0 || isKept))
-      this.note(position, `revisions of ${stream} have no gap (${length - 1}, then ${revision})`);
+      this.note(position, `revisions of ${stream} must have no gap (${length - 1}, then ${revision})`);
     else if (revision !== length) this.holds[number]! |= BEGUN_EARLIER;
     this.lengths[number] = revision + 1;
     if (event.type === CLAIM_ACQUIRED) this.claim(number, event);
@@ -72,16 +72,16 @@ export class Streams {
     const category = stream.slice(0, stream.indexOf('-'));
     const freed = category in FREED_BY && (this.holds[before]! & FREES) !== 0;
     if ((this.holds[before]! & OWN_EVENTS) !== 0 && !freed)
-      this.note(position, `the claim ${stream} has one owner, and moved although its holder keeps it`);
+      this.note(position, `the claim ${stream} must have one owner, but moved before that owner freed it`);
   }
 
   private hold(number: number, { position, stream, type }: PlacedEvent): void {
     if (this.owners[number] !== 0)
-      this.note(position, `the claim ${stream} holds claims alone, and no ${type}`);
+      this.note(position, `the claim stream ${stream} must contain only claims, and no ${type}`);
     if (type !== CLAIM_OWNER_ABANDONED)
       this.holds[number]! |= FREEING.has(type) ? OWN_EVENTS | FREES : OWN_EVENTS;
     else if ((this.holds[number]! & OWN_EVENTS) !== 0)
-      this.note(position, `${stream} is given up before it holds events, not after`);
+      this.note(position, `${stream} must be abandoned before it has events, not after`);
   }
 
   private numberOf(name: string): number {
@@ -115,7 +115,7 @@ export class Histories {
     this.rules = new Map(rules.map((each) => [each.category, each]));
   }
 
-  /** Evaluates an upcast event of the stream with this number. */
+  /** Evaluates an upcast event by the rules of its category. `stream` is the number of its stream. */
   add(event: PlacedEvent, stream: number): void {
     if (event.type === CLAIM_OWNER_ABANDONED) return;
     const dash = event.stream.indexOf('-');

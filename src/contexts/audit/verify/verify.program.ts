@@ -37,7 +37,7 @@ import { ExportedLog } from '../export/exported-log.store.js';
 import { liveTables } from './audited-tables.store.js';
 import { readHeads, readPublicKey, storedLedger } from '../ledger/ledger.program.js';
 
-/** The number of connections, which read the log and the tables and rebuild read models. */
+/** The number of database connections, which read the log and the tables and rebuild read models. */
 const CONNECTIONS = 16;
 
 export function verifyProgram(program: Command, cli: CliContext): void {

@@ -29,7 +29,7 @@ export async function storeSource(store: EventStore): Promise<LogSource> {
   return { end, extent: WHOLE, pages: () => logPages(store, { end }) };
 }
 
-/** The source of an export. A file of lines without a manifest may be any part of a log. */
+/** The log source of an export. A file of lines without a manifest can be any part of a log. */
 export function exportSource(exported: ExportedLog): LogSource {
   const { manifest } = exported;
   return {
@@ -49,19 +49,19 @@ const ANYWHERE = '9'.repeat(40);
 
 export interface VerifyOptions {
   readonly contexts: readonly Context[];
-  /** The address of USDC. Null accepts evidence of any token. */
+  /** The address of USDC; null accepts evidence of any token. */
   readonly token: string | null;
   /** The ledger to compare with, or the reason why there is none. Null only omits the comparison. */
   readonly ledger: LedgerInputs | string | null;
   readonly progress: (read: number, position: string) => void;
-  /** The parts that the caller could not prepare, each with its reason. */
+  /** The checks that the caller could not prepare, each with the reason. */
   readonly unchecked?: readonly string[];
   /** True when the auditor's key or the master key proves the keys of the ledger. */
   readonly pinned: boolean;
   readonly hasMasterKey: boolean;
 }
 
-/** Replays the log once and compares `tables` with it. A string is the reason why no tables are compared. */
+/** Replays the log once and compares `tables` with it. A string in `tables` says why none are compared. */
 export async function verify(
   source: LogSource,
   tables: LiveTables | string | null,
@@ -108,7 +108,7 @@ export async function verify(
   return {
     read_to: last,
     read: streams.events,
-    /** The end of the books: the checkpoint of the payout views, or the end of the log. */
+    /** The end of the balance replay: the checkpoint of the payout views, or the end of the log. */
     position: booksEnd,
     streams: streams.count,
     /** The number of events that were verified by the decisions of their aggregates. */
@@ -192,10 +192,10 @@ interface UnknownType {
 
 interface Rules {
   readonly contexts: readonly Context[];
-  /** The checkpoint of the read models that are compared with the books, or the end of the log. */
+  /** The end of the balance replay: the checkpoint of the payout views, or the end of the log. */
   readonly booksEnd: string | null;
   readonly extent: Extent;
-  /** Unknown types that an operator let pass: subscriptions and the audit ignore them. */
+  /** The unknown event types that an operator allowed. Subscriptions and the audit ignore these events. */
   readonly allowed: ReadonlySet<string>;
   readonly token: string | null;
 }
@@ -252,7 +252,7 @@ export class LogAudit {
       check();
     } catch (error) {
       if (!UNREADABLE.some((kind) => error instanceof kind)) throw error;
-      const rule = `${event.stream}, ${event.type}: it says what such an event says (${(error as Error).message})`;
+      const rule = `${event.stream}, ${event.type}: its data must be valid for its type (${(error as Error).message})`;
       this.violations.add({ position: event.position, rule });
     }
   }

@@ -52,7 +52,7 @@ describe('a deposit address', () => {
   };
   const isEvm = (chain: string): boolean => GOOD[chain]![0]!.startsWith('0x');
 
-  it('can be checked on every chain that deposits arrive on', () =>
+  it('has an example in this test for every chain from which deposits are accepted', () =>
     expect(new Set(PAIRS.map(({ from }) => from.chain))).toEqual(new Set(Object.keys(GOOD))));
 
   it.each(Object.entries(GOOD))('on %s is accepted, and refused on chains of another kind', (chain, all) => {
@@ -127,7 +127,7 @@ describe('an address on Solana', () => {
     }
   });
 
-  it('is accepted off the curve, like the associated token account of a wallet', () => {
+  it('is accepted even if it is not on the curve, like an associated token account', () => {
     // The report of vultisig-android 5698.
     const account = 'FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B';
     expect([isOnCurve(account), readAddress(account)]).toEqual([false, account]);
@@ -150,7 +150,7 @@ describe('an address on EVM chains', () => {
     '0xff00000000000000000000000000000000000001',
     '0xdead000000000000000042069420694206942069',
     token.toLowerCase(),
-  ])('is refused if no one has its key or it is the token contract: %s', (address) =>
+  ])('is refused if it is the token contract or an address without a private key: %s', (address) =>
     expect(readEvmAddress(address, token)).toBeInstanceOf(Fault),
   );
 
@@ -167,7 +167,7 @@ describe('an address on EVM chains', () => {
     expect(readEvmAddress(text)).toEqual(new Fault('must be an address of 40 hexadecimal digits after 0x')),
   );
 
-  it('can be the contract of a token other than the paid one', () => {
+  it('is accepted if it is the contract of another token than the paid token', () => {
     expect(readEvmAddress(token)).toBe(token);
     expect(isDepositAddress('base', token)).toBe(true);
   });

@@ -8,7 +8,7 @@ const SOLANA_BYTES = 32;
 const SOLANA_MAX_LENGTH = 44;
 const MAX_CODE_POINTS = 255;
 
-/** Returns a Solana payout address unchanged, as a signature covers it, or a Fault (contract.md 22.2). */
+/** Returns a Solana payout address unchanged (signatures cover it), or a Fault (contract.md 22.2). */
 export function readAddress(text: string): string | Fault {
   if (text.length > SOLANA_MAX_LENGTH || base58Bytes(text)?.length !== SOLANA_BYTES)
     return new Fault('must be a Solana address: Base58 of 32 bytes');
@@ -77,15 +77,13 @@ export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production
   const isLocal = mode === 'sandbox' && url?.protocol === 'http:' && LOOPBACK.includes(url.hostname);
   return (isHttps || isLocal) && url.username === '' && url.password === ''
     ? text
-    : new Fault(
-        'must be an absolute https address without a user name, or in the sandbox one of http://localhost',
-      );
+    : new Fault('must be an absolute https URL without a user name; in the sandbox also http://localhost');
 }
 
 /** The pattern of addresses without a private key: burn addresses, contracts, programs, repeated bytes. */
 const NO_KEY =
   /^0x(0{36}[0-9a-f]{4}|(dead){9}[0-9a-f]{4}|dead0{16}[0-9a-f]{20}|(42|ff)0{34}[0-9a-f]{4}|f{40}|e{40})$|^(?!0x).*(1{12}|r{15}|a{40})/i;
-/** Programs and mints that people mistake for their own address, and other burn addresses. */
+/** Programs and mints that people enter as their own address, and burn addresses that NO_KEY omits. */
 const KNOWN: ReadonlySet<string> = new Set([
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb', // Token-2022
@@ -121,7 +119,7 @@ function isUnspendable(address: string): boolean {
 const P = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
-/** Returns false for an address off the Ed25519 curve, from which only the deriving program can spend. */
+/** Returns true for an address on the Ed25519 curve. Only a program can spend from any other address. */
 export function isOnCurve(address: string): boolean {
   const bytes = base58Bytes(address);
   if (bytes?.length !== 32) return false;

@@ -34,7 +34,7 @@ const NOT_FOUND = 'There is no such order within reach of the key.';
 
 const PORTAL = 'orders:read';
 
-/** The orders of all merchants (of one in the portal), and the recording of refunds (admin-api.md 3). */
+/** Lists orders and records refunds (admin-api.md 3). The portal lists the orders of one merchant only. */
 @AdminController('orders')
 export class AdminOrdersController {
   constructor(

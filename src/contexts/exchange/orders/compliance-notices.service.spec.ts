@@ -26,7 +26,7 @@ describe('the compliance notice for a client address', () => {
   );
 
   it.each(['8.8.8.8', '127.0.0.1', '::1', 'fe80::1%eth0', '::', '', '185.143.234.1 ', '2002:b98f:ea01::1'])(
-    'is null for an address that is elsewhere, private or malformed: %j',
+    'is null for a malformed or private address and for a country without a notice: %j',
     (address) => expect(shipped.of(address)).toBeNull(),
   );
 });
@@ -65,7 +65,7 @@ describe('a file of notices', () => {
 
   it.each([
     ['no JSON', '{', /EXCHANGE_NOTICES_FILE must be a JSON file of notices by country/],
-    ['an array', '[]', /it must hold an object/],
+    ['an array', '[]', /the file must hold an object/],
     ['a country in lower case', '{"de": "x"}', /"de" is no country code/],
     ['a notice that is no text', '{"DE": 1}', /the notice for DE is no text/],
     ['an empty notice', '{"DE": " "}', /the notice for DE is no text/],

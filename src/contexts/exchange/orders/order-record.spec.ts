@@ -41,7 +41,7 @@ it('the record of an order lists its newest fifty late deposits', () => {
   expect(found).toEqual([50, '0xd1', '51']);
 });
 
-it('an order in the list also contains its merchant, its key and the counted deposits', () => {
+it('an order in the list for operators also contains its merchant, its key and the counted deposits', () => {
   const state = stateAfter(...paid);
   expect(listedOrder(state)).toEqual({
     ...orderRecord(state),

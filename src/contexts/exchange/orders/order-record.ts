@@ -1,7 +1,7 @@
 import type { DepositFacts } from './order-events.js';
 import { amountReceived, amountRefundable, type ExistingOrder } from './order.js';
 
-/** The maximum number of late deposits in a record. Its `amount_refundable` includes older ones too. */
+/** The maximum number of late deposits in a record. `amount_refundable` includes all late deposits. */
 const MAX_LATE_DEPOSITS = 50;
 
 /** The members of a record in the order of the API (contract.md 22.3). */
@@ -35,7 +35,7 @@ export function orderResponse(state: ExistingOrder, complianceNotice: string | n
 
 export type OrderRecord = ReturnType<typeof orderRecord>;
 
-/** The order for operators and the portal. */
+/** Returns the order as it is listed for operators and in the portal. */
 export function listedOrder(state: ExistingOrder) {
   const { merchant_id, key_id: api_key } = state;
   return { ...orderRecord(state), merchant_id, api_key, deposits: state.deposits.map(toDepositJson) };

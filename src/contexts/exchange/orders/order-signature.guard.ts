@@ -47,15 +47,15 @@ export function requirePayoutAddress({ withdrawAddresses }: KnownExchangeKey, ad
     throw new Refusal({ status: 403, detail: 'The API key pays out to other addresses only' });
 }
 
-/** The paths whose queries are signed. The signed text begins with the path, so it fits no other path. */
+/** The paths whose queries are signed. A signature covers its path, so it is valid for no other path. */
 type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
 
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the signing secret, null if no signature is required or present, or undefined if it is missing or
- * wrong. `signature` or the header covers the address, `signature_v2` the whole query (contract.md 21.8).
- * Every secret is tried, so that the duration does not reveal the signer.
+ * Returns the signing secret, null for an allowed request without a signature, or undefined for a missing or
+ * wrong signature. `signature` or the header covers the address, `signature_v2` the whole query (contract.md
+ * 21.8). Every secret is tried, so that the duration does not reveal the signer.
  */
 export function findSigner(
   key: Pick<ExchangeCaller, 'secrets' | 'demandsSignature' | 'memoSigning'>,
@@ -112,7 +112,7 @@ const PURPOSE = 'exchange signed_url v1';
 
 type Pair = readonly [name: string, value: string];
 
-/** Returns a signed query: `parameters`, a nonce, `expires` in Unix seconds and a signature over all. */
+/** Returns a query of `parameters`, a nonce, `expires` (Unix seconds) and a signature over all of these. */
 export function signedQuery(
   parameters: Readonly<Record<string, string | null | undefined>>,
   { secret, nonce, expiresAt }: { readonly secret: string; readonly nonce: string; readonly expiresAt: Date },
@@ -125,13 +125,13 @@ export function signedQuery(
   return pairs.map(encoded).join('&');
 }
 
-/** Detects the query of a signed link, even one that lost its signature. openSignedQuery verifies it. */
+/** Returns true for the query of a signed link, even if its signature was removed. Does not verify it. */
 export function isSignedQuery(query: string): boolean {
   const parameters = new URLSearchParams(query);
   return [URL_SIGNATURE, NONCE, EXPIRES].some((name) => parameters.has(name));
 }
 
-/** Returns the content of a link. Null if it was changed, repeats a parameter or has no valid signature. */
+/** Returns a link's content, or null if it was changed, repeats a parameter or has no valid signature. */
 export function openSignedQuery(query: string, secrets: readonly string[], now: Date) {
   const pairs: readonly Pair[] = [...new URLSearchParams(query)];
   const names = new Set(pairs.map(([name]) => name));
@@ -157,7 +157,7 @@ function canonicalQuery(pairs: readonly Pair[]): string {
   return pairs.map(encoded).toSorted().join('&');
 }
 
-/** Returns the HMAC-SHA256 under a key that HKDF-SHA256 derives from the secret (UTF-8) without salt. */
+/** Returns the HMAC-SHA256 of the pairs; HKDF-SHA256 derives its key from the secret (UTF-8) without salt. */
 function toSignature(pairs: readonly Pair[], secret: string): Buffer {
   const key = Buffer.from(hkdfSync('sha256', secret, '', PURPOSE, 32));
   return createHmac('sha256', key).update(canonicalQuery(pairs)).digest();
@@ -168,7 +168,7 @@ function encoded(pair: Pair): string {
   return pair.map((text) => encodeURIComponent(text).replace(/[!'()*]/g, hex)).join('=');
 }
 
-/** Returns a link signed with the newest secret (contract.md 25.4). Throws `unavailable` without pay URL. */
+/** Returns a link signed with the newest secret (contract.md 25.4). Throws `unavailable` without PAY_URL. */
 export function signedLink(
   { keyId, secrets }: ExchangeCaller,
   parameters: Readonly<Record<string, string | undefined>>,

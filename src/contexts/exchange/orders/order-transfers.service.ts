@@ -20,7 +20,7 @@ import { chainConfig, type ChainConfig } from '../../../platform/config/config.j
 const MAX_DEPOSITS = 100;
 
 export interface RefundCheck {
-  /** The reason why the transfer was not checked: no node of its chain is configured. Null when it was. */
+  /** The reason why the transfer was not checked (no node of its chain); null if it was checked. */
   readonly unchecked: string | null;
   /** The log indexes of the transfers that may be this refund; at least one when it was checked. */
   readonly logIndexes: readonly number[];
@@ -43,7 +43,7 @@ export class OrderTransfers {
 
   /**
    * Finds the transfers of a refund; a null `recipient` means any payer of the order. Throws `unavailable`
-   * while the block is not final or nodes do not respond, `invalid_transition` without such a transfer.
+   * while the block is not final or nodes do not respond, `invalid_transition` if no transfer matches.
    */
   async checkRefund(
     order: ExistingOrder,
@@ -83,7 +83,7 @@ export class OrderTransfers {
     return { unchecked: null, logIndexes };
   }
 
-  /** Checks all recorded deposits. Returns null without a node of the chain; few responses mean `unknown`. */
+  /** Checks recorded deposits (`unknown` for too few responses). Returns null without a node of the chain. */
   async checkDeposits(order: ExistingOrder): Promise<readonly DepositCheck[] | null> {
     const deposits = allDeposits(order);
     if (deposits.length === 0) return [];

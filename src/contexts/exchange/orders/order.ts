@@ -141,12 +141,12 @@ export function isOpen({ status }: Pick<ExistingOrder, 'status'>): boolean {
   return status === 'pending' || status === 'paid';
 }
 
-/** Returns true once the order records late deposits only (contract.md 23.1). */
+/** Returns true for an ended order, which records only late deposits (contract.md 23.1). */
 export function hasEnded(order: Pick<ExistingOrder, 'status'>): boolean {
   return !isOpen(order) && order.status !== 'processing';
 }
 
-/** Returns the end of the wait for deposits. A mark as paid extends the wait for the first deposit. */
+/** Returns the end of the wait for deposits. A mark as paid extends it as long as no deposit arrives. */
 export function findEnd({ expires_at, waits_until, deposits }: ExistingOrder): string {
   const isExtended = waits_until !== null && deposits.length === 0 && isAfter(waits_until, expires_at);
   return isExtended ? waits_until : expires_at;
@@ -179,7 +179,7 @@ export function shortfall(state: ExistingOrder): string {
   return isAtLeast(due, spent) ? '0' : least(minus(spent, due), state.lost);
 }
 
-/** Returns the sums due and already spent. Late deposits and dust are due, because no exchange uses them. */
+/** Returns the sum due, with late deposits and dust (never exchanged), and the sum lost or refunded. */
 function balance({ refundable, dust, late_deposits, lost, refunds }: ExistingOrder) {
   const amounts = (all: readonly { readonly amount: string }[]) => all.map(({ amount }) => amount);
   return {
@@ -188,7 +188,7 @@ function balance({ refundable, dust, late_deposits, lost, refunds }: ExistingOrd
   };
 }
 
-/** Adds to an event with webhooks the order's owner and its state after the event. */
+/** Adds the owner and the new state of the order to the event, if the event sends webhooks. */
 export function withPublishedState(decided: LaterOrderEvent, before: ExistingOrder): OrderEvent {
   if (!PUBLISHED_EVENTS.some((type) => type === decided.type)) return decided as OrderEvent;
   const after = evolveExisting(before, decided);
@@ -230,7 +230,7 @@ export function markAsPaid(
   return [{ type: 'order.marked_as_paid.v1', data: { order_id, waits_until, at } }];
 }
 
-/** Cancels a pending order, unless an unconfirmed transfer would become a late deposit. */
+/** Cancels a pending order. Refuses while a transfer is unconfirmed, as it would become a late deposit. */
 export function cancelOrder(
   command: { readonly at: string; readonly isDepositPending: boolean },
   state: OrderState,
@@ -239,7 +239,7 @@ export function cancelOrder(
   if (known.status !== 'pending')
     throw transitionError(`The order is ${known.status} and cannot be cancelled`);
   if (command.isDepositPending)
-    throw transitionError('A deposit to the order is in progress: it cannot be cancelled');
+    throw transitionError('The order cannot be cancelled while a deposit to it is in progress');
   const data = { order_id: known.order_id, refundable: amountReceived(known), at: command.at };
   return [withPublishedState({ type: 'order.cancelled.v1', data }, known)];
 }
@@ -272,7 +272,7 @@ export function transitionError(message: string): DomainError {
   return new DomainError('invalid_transition', message);
 }
 
-/** Erases the person of an ended order; a repeat changes nothing. Throws `invalid_transition` otherwise. */
+/** Erases an order's personal data. Throws `invalid_transition` before its end; a repeat has no effect. */
 export function eraseOrder(
   { actor, at }: { readonly actor: string; readonly at: string },
   state: ExistingOrder,

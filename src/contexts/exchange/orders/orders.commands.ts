@@ -44,8 +44,8 @@ interface NewOrder extends OrderRequest, Required<Omit<NewProviderOrder, 'order_
 }
 
 /**
- * Creates one order per ticket (contract.md 22.1). Throws `validation_failed` with the parameter that the
- * provider refuses, or `unavailable` during its outage.
+ * Creates one order per idempotency ticket (contract.md 22.1). Throws `validation_failed` with the parameter
+ * that the provider refuses, or `unavailable` during an outage of the provider.
  */
 export class CreateOrder extends Command<ExistingOrder> {
   constructor(
@@ -58,7 +58,7 @@ export class CreateOrder extends Command<ExistingOrder> {
   }
 }
 
-/** Calls the provider before it stores the order, so a repeat after a crash opens another order there. */
+/** Calls the provider, then stores the order. A repeat after a crash opens another order at the provider. */
 @CommandHandler(CreateOrder)
 export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
   constructor(
@@ -165,7 +165,7 @@ export class ActOnOrderHandler implements ICommandHandler<ActOnOrder> {
     return isAfter(known.updated_at, state.updated_at) ? known : state;
   }
 
-  /** Polls, so that an order that was paid seconds ago is not cancelled. Returns the decision to cancel. */
+  /** Returns the function that decides the cancellation. Polls first, because the order may be paid. */
   private async cancelling({ status, order_id }: ExistingOrder, cause: EventMetadata) {
     const polled = status === 'pending' ? await this.poller.poll(order_id, cause).catch(rejectCaller) : null;
     const command = { at: timestamp(this.clock), isDepositPending: polled?.isDepositPending ?? false };
@@ -191,7 +191,7 @@ export function ofPayer(payer: Payer, orderId: string): OwnOrder {
   return { orderId, keyId: payer.key_id, authorize };
 }
 
-/** Ends an open order of the sandbox's provider; a repeat changes nothing. Throws `invalid_transition`. */
+/** Ends an open sandbox order; a repeat has no effect. Throws `invalid_transition` for any other order. */
 export class EndSandboxOrder extends Command<ExistingOrder> {
   constructor(
     readonly merchantId: string,
@@ -224,7 +224,7 @@ export class EndSandboxOrderHandler implements ICommandHandler<EndSandboxOrder> 
       if (found.provider !== 'sandbox')
         throw transitionError('The order is not at the provider of the sandbox');
       // An order that is processing may be paid out already.
-      if (!isOpen(found)) throw transitionError(`The order is ${found.status}`);
+      if (!isOpen(found)) throw transitionError(`The order must be open, but it is ${found.status}`);
       if (kind === 'refunded' && isZero(amountReceived(found)))
         throw transitionError('The order has received nothing to refund');
       return observe(ended, found);

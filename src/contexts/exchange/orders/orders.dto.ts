@@ -69,7 +69,7 @@ export const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$',
 const NULLABLE = nullable(TEXT);
 export const NOTICE = nullable(TEXT, "A notice for the caller's country.");
 
-/** The pairs of the catalogue; the provider may still refuse one. */
+/** The rule for pair ids: a pair of the catalogue, which the provider may still refuse. */
 const pair: Rule = { ...code(PAIRS.map(({ id }) => id)), schema: { type: 'string', examples: ['USDCSOL'] } };
 
 export class CreateOrderQuery {

@@ -95,7 +95,7 @@ export class OrdersView {
     private readonly loop: CommandLoop,
   ) {}
 
-  /** Returns the JSON of a key's page, newest first. The total of all pages is from the same snapshot. */
+  /** Returns a page of the key's orders as JSON, newest first, with the total from the same snapshot. */
   async page(key_id: string, filter: OrderFilter): Promise<string> {
     const list = await this.listOf(null, { ...filter, key_id });
     const page = await bodyPage(this.database, list, filter, { withTotal: true });
@@ -108,7 +108,7 @@ export class OrdersView {
     return `{"total_count":${page.total},"orders":[${orders}],"next_cursor":${JSON.stringify(page.next_cursor)}}`;
   }
 
-  /** Returns a page, newest first; null merchants mean all. `withPersonal` unseals personal fields. */
+  /** Returns orders by page, newest first; null means all merchants. `withPersonal` unseals personal data. */
   async rows(merchants: readonly string[] | null, filter: OrderFilter, withPersonal: boolean) {
     const list = await this.listOf(merchants, filter);
     const { rows, next_cursor } = await listPage<OrderRow>(this.database, list, filter);

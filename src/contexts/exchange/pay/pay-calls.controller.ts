@@ -48,7 +48,7 @@ export class PayCallsController {
     return { ...(await this.providers.quote(visit.payer.key_id, query)), now: this.now() };
   }
 
-  /** A payer's repeated `request_id` returns the same order (contract.md 26.2). */
+  /** Creates an order. A payer's repeated `request_id` returns the same order (contract.md 26.2). */
   @PageCall('orders')
   async create(@Visit() visit: PayVisit, @ValidBody() body: NewPayOrder): Promise<PayOrder> {
     const { payer, merchant, ip, cause } = visit;

@@ -81,7 +81,7 @@ export class TestPayments {
     if (!this.areOffered || this.money === undefined || provider !== 'sandbox')
       throw DomainError.notFound('Page');
     const { missing } = payOrder(state, 0);
-    if (!isOpen(state) || missing === '0') throw transitionError(`The order is ${state.status}`);
+    if (!isOpen(state) || missing === '0') throw transitionError(`The order is ${state.status}, not payable`);
     await this.money.transfer(address, toMinorUnits(missing));
   }
 }

@@ -47,7 +47,7 @@ export interface PayFacts {
 }
 
 export interface PageCalls {
-  /** A quote for one amount or, without any, for the default amount. */
+  /** A quote for `amount_from` or `amount_to`; without either, for the pair's default amount. */
   quote: { readonly pair_id: string; readonly amount_from?: string; readonly amount_to?: string };
   /** The creation of an order. A repeat sends the same `request_id` of 32 random hexadecimal digits. */
   create: { readonly pair_id: string; readonly amount_from: string; readonly request_id: string };

@@ -25,13 +25,13 @@ import {
 const BEFORE_MS = HOUR_MS;
 
 export interface PayerSession extends Payer {
-  /** The hash of the secret that signed the link. The session ends with that secret. Null if unsigned. */
+  /** The hash of the secret that signed the link; null if unsigned. Revoking it ends the session. */
   readonly secret_hash: string | null;
   /** True if the link had expired. The session is valid for existing orders only. */
   readonly has_expired?: boolean;
 }
 
-/** The sessions of payers. Each contains the payout address, so it cannot change on an open page. */
+/** The sessions of payers. A session contains the payout address, so an open page cannot change it. */
 @Injectable()
 export class PaySessions extends PageSessions<PayerSession> {
   constructor(

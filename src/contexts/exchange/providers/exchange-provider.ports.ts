@@ -2,8 +2,8 @@ import type { Observation } from '../watch/observation.js';
 import type { DepositFacts, OrderFacts, OrderRequest, ProviderOrder, Quote } from '../orders/order-events.js';
 
 /**
- * The port of an exchange provider. Amounts are decimal strings in whole units of a token. Every call throws
- * ProviderUnavailable if its result is unknown.
+ * The port of an exchange provider. Amounts are decimal strings in tokens, not in their smallest units. Every
+ * call throws ProviderUnavailable if its result is unknown.
  */
 export interface ExchangeProvider {
   /** The name, stored in each order. A provider keeps its orders when another one is configured. */
@@ -15,7 +15,7 @@ export interface ExchangeProvider {
   readonly quote: (pairId: string, amountFrom: string | null) => Promise<Quote>;
 
   /**
-   * Opens an order. A repeat with the same `order_id` may open another one, which stays unpaid, because its
+   * Opens an order. A repeat with the same `order_id` may open a second order. It stays unpaid, because its
    * address is never displayed. Throws ProviderRefused for an order that will never be accepted.
    */
   readonly create: (order: NewProviderOrder) => Promise<ProviderOrder>;

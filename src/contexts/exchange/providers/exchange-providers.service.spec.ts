@@ -47,7 +47,7 @@ describe('failed calls to a provider', () => {
     expect(providers.unavailable()).toEqual([]);
   });
 
-  it('pause the calls of all keys and name the provider in the readiness check, if no key caused them', async () => {
+  it('without an API key pause the calls of all keys; the readiness check names the provider', async () => {
     const { providers, outcome } = callsOf('memory');
     expect(await providers.check()).toBeUndefined();
     for (let n = 0; n < 3; n += 1) await outcome(null, down);
@@ -92,7 +92,7 @@ describe('failed calls to a provider', () => {
 describe('the configured providers', () => {
   const [one, two] = [shop('one'), shop('two')];
 
-  it('include one for new orders and still serve existing orders of the others', async () => {
+  it('include one for new orders; the other providers still serve their existing orders', async () => {
     const providers = new ExchangeProviders([one, two], 'two');
     expect(providers.current).toBe(two);
     const call = { operation: 'status', keyId: null } as const;

@@ -76,7 +76,7 @@ interface Call {
 /** Calls the configured providers with a timeout, metrics, an error log and a circuit breaker (ADR 117). */
 export class ExchangeProviders {
   private readonly providers: ReadonlyMap<string, ExchangeProvider>;
-  /** The circuits of the service's own calls by provider. While one is open, calls for keys pause too. */
+  /** The circuits by provider of the service's own calls. An open circuit pauses calls for keys too. */
   private readonly circuits: ReadonlyMap<string, Circuit>;
   /** The circuits of all calls by provider. They only report readiness and pause no call. */
   private readonly circuitsOfAll: ReadonlyMap<string, Circuit>;
@@ -182,7 +182,7 @@ export class ExchangeProviders {
   }
 }
 
-/** Returns false for mistakes of the caller and for calls that only have to wait. */
+/** Returns false for a caller's mistake and for a call that only has to wait. Operators need not act then. */
 function isForOperators(error: unknown): boolean {
   if (error instanceof ProviderRefused) return error.parameter === null;
   return !['later', 'invalid'].includes(kindOf(error));

@@ -34,8 +34,8 @@ describe('the file of on-ramps', () => {
     ['a placeholder in its path', [{ ...GOOD, url: 'https://pay.example/{token}' }], /only in its query/],
     ['a malformed currency', withFiat({ code: 'euro' }), /fiats 0 code must be a code such as EUR/],
     ['a limit as a number', withFiat({ minimum: 1 }), /minimum must be a string/],
-    ['a minimum above the maximum', withFiat({ minimum: '2', maximum: '1' }), /EUR of/],
-    ['no currency', [{ ...GOOD, fiats: [] }], /pay-co has no fiats/],
+    ['a minimum above the maximum', withFiat({ minimum: '2', maximum: '1' }), /maximum for EUR/],
+    ['no currency', [{ ...GOOD, fiats: [] }], /pay-co has no currency/],
     ['a repeated id', [GOOD, GOOD], /two on-ramps have the id pay-co/],
   ])('is refused with %s', (_, value, message) => expect(() => readOnramps(value)).toThrow(message));
 });

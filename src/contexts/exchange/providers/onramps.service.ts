@@ -86,10 +86,10 @@ export function readOnramps(value: unknown): readonly Onramp[] {
   for (const { id, fiats } of file.onramps) {
     if (ids.has(id)) throw new Error(`two on-ramps have the id ${id}`);
     ids.add(id);
-    if (fiats.length === 0) throw new Error(`${id} has no fiats`);
+    if (fiats.length === 0) throw new Error(`${id} has no currency in fiats`);
     const wrong = fiats.find(({ minimum, maximum }) => isZero(maximum) || !isAtLeast(maximum, minimum));
     if (wrong)
-      throw new Error(`the maximum of ${wrong.code} of ${id} must be over 0, and no less than the minimum`);
+      throw new Error(`${id}: the maximum for ${wrong.code} must be more than 0 and at least the minimum`);
   }
   return file.onramps;
 }
@@ -99,7 +99,7 @@ function faultIn({ property, constraints, children = [] }: ValidationError): str
   return `${property} ${constraints['field'] ?? 'must be an object'}`;
 }
 
-/** Returns true if the amount is within the limits of the currency or, without one, of any currency. */
+/** Returns true if the amount is within the limits of `fiat` or, if `fiat` is null, of any currency. */
 export function takes({ fiats }: Onramp, { fiat, amount }: Pick<Purchase, 'fiat' | 'amount'>): boolean {
   return fiats
     .filter(({ code }) => (fiat ?? code) === code)

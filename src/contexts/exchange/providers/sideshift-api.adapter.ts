@@ -38,7 +38,7 @@ export class SideShiftApi {
     return this.readObject(await this.client.get(this.base + path, this.headers(null)), 200);
   }
 
-  /** Sends the caller's address too, because SideShift refuses some countries. */
+  /** Sends a request with the caller's IP address, because SideShift refuses callers of some countries. */
   async post(path: string, body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
     return this.readObject(await this.send(path, body, callerAddress), 201);
   }

@@ -147,7 +147,7 @@ function toHash(value: unknown): string {
   return typeof value === 'string' && HASH.test(value) ? value : contradiction('a transaction has no hash');
 }
 
-/** Returns the outcome, or null while it is open. SideShift exchanges one deposit and refunds the rest. */
+/** Returns the outcome, or null if none is known. SideShift exchanges one deposit and refunds the rest. */
 function toOutcome(deposits: readonly ReportedDeposit[], agreed: AgreedOrder): OrderOutcome | null {
   const settled = deposits.filter(({ status }) => status === 'settled');
   if (settled.length > 1) return contradiction('it exchanged more than one deposit');

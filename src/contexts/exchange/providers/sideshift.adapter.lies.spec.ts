@@ -40,7 +40,7 @@ describe('false data from SideShift', () => {
     ['a deposit address of another chain', { depositAddress: 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh' }],
     ['no expiry', { expiresAt: 'soon' }],
     ['an id that is a path', { id: '../account' }],
-  ])('is a contradiction if a new shift has %s', async (_, lie) => {
+  ])('raises a contradiction if a new shift has %s', async (_, lie) => {
     sideshift.lie = (reported, request) =>
       request === 'POST /shifts/fixed' ? { ...reported, ...lie } : reported;
     await expect(newOrder()).rejects.toMatchObject(CONTRADICTION);
@@ -50,13 +50,13 @@ describe('false data from SideShift', () => {
     ['another amount', { depositAmount: '1' }],
     ['another coin', { settleCoin: 'ETH' }],
     ['a payout of 0', { settleAmount: '0' }],
-  ])('is a contradiction, and opens no shift, if a quote has %s', async (_, lie) => {
+  ])('raises a contradiction, and opens no shift, if a quote has %s', async (_, lie) => {
     sideshift.lie = (reported, request) => (request === 'POST /quotes' ? { ...reported, ...lie } : reported);
     await expect(newOrder()).rejects.toMatchObject(CONTRADICTION);
     expect(harness.opened).toBe(0);
   });
 
-  it('is a contradiction if the rate of a quote is infinite', async () => {
+  it('raises a contradiction if the rate of a quote is infinite', async () => {
     sideshift.lie = (reported) => ({ ...reported, rate: 'Infinity' });
     await expect(provider.quote('USDCSOL', null)).rejects.toMatchObject(CONTRADICTION);
   });
@@ -69,7 +69,7 @@ describe('false data from SideShift', () => {
     ['another coin', { depositCoin: 'USDT' }],
     ['a smaller deposit', { depositAmount: '99' }],
     ['a payout without a hash', { settleHash: null }],
-  ])('is a contradiction as long as a paid shift has %s', async (_, lie) => {
+  ])('raises a contradiction as long as a paid shift has %s', async (_, lie) => {
     const { order, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
     sideshift.lie = (reported) => ({ ...reported, ...lie });
@@ -82,7 +82,7 @@ describe('false data from SideShift', () => {
     ['the status waiting', { status: 'waiting' }],
     ['the status expired', { status: 'expired' }],
     ['another deposit', { depositHash: `0x${'1'.repeat(64)}` }],
-  ])('is a contradiction as long as a shift with a recorded deposit has %s', async (_, lie) => {
+  ])('raises a contradiction as long as a shift with a recorded deposit has %s', async (_, lie) => {
     const { order, shiftId } = await newOrder();
     sideshift.pay(shiftId, '100');
     const recorded = factsOf(await provider.status(order));
@@ -92,7 +92,7 @@ describe('false data from SideShift', () => {
     expect((await provider.status(order, recorded)).outcome).toMatchObject({ kind: 'completed' });
   });
 
-  it('is a contradiction if the amount of a recorded deposit decreases', async () => {
+  it('raises a contradiction if the amount of a recorded deposit decreases', async () => {
     const { order, shiftId } = await newOrder();
     sideshift.pay(shiftId, '99');
     const recorded = factsOf(await provider.status(order));
@@ -100,7 +100,7 @@ describe('false data from SideShift', () => {
     await expect(provider.status(order, recorded)).rejects.toMatchObject(CONTRADICTION);
   });
 
-  it('is a contradiction if a new shift lacks the memo that its chain requires', async () => {
+  it('raises a contradiction if a new shift lacks the memo that its chain requires', async () => {
     sideshift.lie = ({ depositMemo: _, ...reported }) => reported;
     await expect(newOrder({ pair_id: 'XRPSOL' })).rejects.toMatchObject(CONTRADICTION);
   });

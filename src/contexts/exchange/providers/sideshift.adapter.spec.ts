@@ -80,7 +80,7 @@ describe('a refusal by SideShift', () => {
     await newOrder();
   });
 
-  it('counts as temporary if the quote expired meanwhile', async () => {
+  it('counts as temporary if the quote expired before the order was created', async () => {
     sideshift.lie = (reported, request) => {
       if (request === 'POST /quotes') sideshift.advance(16 * 60_000);
       return reported;

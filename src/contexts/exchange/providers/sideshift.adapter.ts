@@ -33,7 +33,7 @@ import {
 /** The validity of a quote without an order. */
 const QUOTE_MS = 30_000;
 const TIMES = {
-  /** The timeout of one call. The creation of an order needs two, and its caller waits for both. */
+  /** The timeout of one call. The creation of an order needs two calls, and its caller waits for both. */
   timeoutMs: 4000,
   /** The age at which a transfer is surely listed or pending. SideShift lists each soon after its block. */
   listedAfterMs: 60_000,
@@ -118,7 +118,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     return Promise.resolve();
   }
 
-  /** Cancels a shift. After the expiry or a deposit it has no effect, and the status reports the outcome. */
+  /** Cancels a shift. Has no effect after its expiry or a deposit; the status then reports the outcome. */
   cancel(order: AgreedOrder): Promise<void> {
     return this.api.cancel(order.provider_reference);
   }
@@ -175,7 +175,7 @@ function requestedAmount({ from, defaultAmount }: Pair, amountFrom: string | nul
   return sum([readAmount('amount_from', amountFrom ?? defaultAmount, countDecimals(from))]);
 }
 
-/** Refuses tags and memos: Solana has neither, and a payout that needs one would be lost. */
+/** Refuses tags and memos, because Solana has neither and a payout that needs a memo would be lost. */
 function requireNoMemo({ withdraw_address_tag: tag, withdraw_address_memo: memo }: NewProviderOrder): void {
   const message = 'is not used on Solana: leave it out';
   if (tag !== null) throw new ProviderRefused(message, 'withdraw_address_tag');

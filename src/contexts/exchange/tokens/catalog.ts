@@ -28,7 +28,7 @@ export interface Pair {
   readonly id: string;
   readonly from: Asset;
   readonly to: Asset;
-  /** The default amount of an order, in `from`. */
+  /** The default amount of an order, in tokens of `from`. */
   readonly defaultAmount: string;
 }
 

@@ -34,7 +34,7 @@ describe('deposits that a reorganisation removed', () => {
     return [shortfall(state), amountRefundable(state)];
   };
 
-  it('are recorded as missing once; a deposit that the provider only omits is not', () => {
+  it('are recorded as missing once if the provider reports them missing, not if it only omits them', () => {
     const partly = given(created, received(part));
     partly.when(observing({ missing: ['a', 'unknown'] })).then(missing(part));
     partly.when(observing({ deposits: [] })).then();
@@ -61,7 +61,7 @@ describe('deposits that a reorganisation removed', () => {
     ['100', '0', '0'],
     ['130', '0', '30'],
     ['30', '70', '0'],
-  ])('of 100 that return as %s leave a shortfall of %s and %s refundable', (amount, short, rest) =>
+  ])('of 100 that return as a deposit of %s leave shortfall %s, refund %s', (amount, short, rest) =>
     expect(balance(...done, missing(exact), late({ ...moved, amount }))).toEqual([short, rest]),
   );
 

@@ -31,7 +31,7 @@ describe('a deposit', () => {
   const [a, b] = [deposit('a', '60'), deposit('b', '40', minute(6))];
   const exact = deposit('a', '100');
 
-  it('of exactly the requested amount is exchanged for the quoted amount even if the rate yields another', () => {
+  it('of exactly the requested amount is exchanged for the quoted amount, not for amount times rate', () => {
     given(created).when(seeing(exact)).then(received(exact), processing('100', '0.5'));
     const quoted: OrderEventOf<'order.created.v1'> = { ...created, data: { ...facts, amount_to: '0.499' } };
     given(quoted).when(seeing(exact)).then(received(exact), processing('100', '0.499'));
@@ -57,7 +57,7 @@ describe('a deposit', () => {
     given(created, received(a)).when(seeing(a, b)).then(received(b), processing('100', '0.5'));
   });
 
-  it('of 0.5 for an order of 100 is recorded separately up to the twentieth; later deposits become one sum', () => {
+  it('that is small is recorded separately up to the twentieth; later small deposits become one sum', () => {
     const small = Array.from({ length: 20 }, (_, n) => deposit(`small${n}`, '0.5'));
     const twenty = small.map((each) => received(each));
     const afterNineteen = given(created, ...twenty.slice(0, 19));
@@ -123,7 +123,7 @@ describe('the end of an order', () => {
     given(created).when(incomplete).then();
   });
 
-  it('waits for an unconfirmed transfer until the provider has listed the deposits of 24 h more', () => {
+  it('is delayed by an unconfirmed transfer until the list of deposits is complete for 24 h more', () => {
     const pending = (when: number, completeUntil = minute(when)) =>
       observing({ at: minute(when), completeUntil, isDepositPending: true });
     const slow = pending(60 + 25 * 60, minute(60 + 60));
@@ -135,7 +135,7 @@ describe('the end of an order', () => {
       .then(expiredAt(minute(60 + DAY)));
   });
 
-  it('is a failure with refundable deposits if these are insufficient, even after a mark as paid', () => {
+  it('is a failure that makes insufficient deposits refundable, even after a mark as paid', () => {
     const part = received(deposit('a', '40'));
     const tooLow = failed('deposit_too_low', '40', later);
     given(created, part).when(onTime).then(tooLow);
@@ -183,7 +183,7 @@ describe('the outcome of the provider', () => {
       .then(),
   );
 
-  it('is ignored for an open order with a deposit of another order; the order fails, and its other deposits are refundable', () => {
+  it('is ignored if an open order has a deposit of another order; the order fails, and its own deposits are refundable', () => {
     const seen = { hasForeignDeposit: true, outcome: done };
     const other = 'deposit_of_another_order';
     given(created).when(observing(seen)).then(failed(other, '0'));
@@ -194,7 +194,7 @@ describe('the outcome of the provider', () => {
     given(created, failed(other, '0')).when(observing(seen)).then(lateOutcome('completed', '0xout'));
   });
 
-  it('is a refund of all deposits, or a failure after which all deposits are refundable', () => {
+  it('can be a refund of all deposits, or a failure that makes all deposits refundable', () => {
     const withRest = given(created, exact, processing('90', '0.45', '10'));
     withRest.when(reporting(back)).then(refunded('100', '0xback'));
     const failure = reporting({ kind: 'failed', reason: 'no liquidity' });

@@ -43,8 +43,8 @@ export type OrderOutcome =
 const FOREIGN_DEPOSIT = { kind: 'failed', reason: 'deposit_of_another_order' } as const;
 
 /**
- * The number of deposits, and of late deposits, that are recorded with any amount. Each further one must be
- * at least 1/SHARE of the missing amount or, if late, of the total.
+ * The number of deposits, and of late deposits, that are recorded with any amount. A further deposit must be
+ * at least 1/SHARE of the missing amount; a late deposit, of the total of all deposits.
  */
 const ONE_BY_ONE = 20;
 const SHARE = 10;
@@ -131,7 +131,7 @@ function deposited(
   return [{ type: 'order.deposit_received.v1', data }, ...started];
 }
 
-/** Returns true for early deposits and large amounts (1/SHARE of `whole`), so for any completing deposit. */
+/** Returns true for the first and for large deposits (1/SHARE of `whole`). A completing deposit is large. */
 function isWorthRecording(amount: string, recorded: number, whole: string): boolean {
   return recorded < ONE_BY_ONE || isAtLeast(times(amount, SHARE), whole);
 }
@@ -150,7 +150,7 @@ function processingStarted(
   return { type: 'order.processing_started.v1', data };
 }
 
-/** Records a changed sum of dust. `changed` means that a deposit, perhaps former dust, was recorded. */
+/** Records a changed sum of dust. `changed` is true if this poll recorded a deposit, perhaps former dust. */
 function findDust(
   deposits: readonly DepositFacts[],
   { missing = [], at }: Observation,
@@ -171,7 +171,7 @@ function findDust(
   return [{ type: 'order.dust_recorded.v1', data }];
 }
 
-/** Accepts a completion or refund only after its deposits are listed. */
+/** Returns the events of an outcome. Ignores a completion or refund until a deposit is listed. */
 function toOutcome(
   { hasForeignDeposit, outcome: seen, at }: Observation,
   state: ExistingOrder,
@@ -200,7 +200,7 @@ function toOutcome(
   return [...started, { type: 'order.completed.v1', data }];
 }
 
-/** Records an outcome after the order's end, each kind once. */
+/** Records a completion or refund after the order's end, each at most once. */
 function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): LaterOrderEvent[] {
   if (outcome.kind === 'failed' || outcome.kind === state.status) return [];
   if (state.late_outcomes.includes(outcome.kind)) return [];

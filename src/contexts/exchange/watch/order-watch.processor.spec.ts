@@ -40,7 +40,7 @@ describe('the worker that polls orders', () => {
   const becomes = (orderId: string, status: string): Promise<unknown> =>
     until(orderId, (state) => state.status === status);
 
-  it('uses the deadline of the provider for an order if that deadline is earlier than the configured one', async () => {
+  it('uses the deadline of the provider for an order if the configured deadline is later', async () => {
     harness.provider.set({ holdsMs: 60_000 });
     const before = Date.now();
     const { expires_at } = await harness.state(await harness.order(process));

@@ -29,7 +29,7 @@ function polls(state: ExistingOrder, fromMs: number, untilMs: number, random: nu
 }
 
 describe('the schedule of polls', () => {
-  it('includes, with any jitter, a poll within 10 ms after the end of an open order, then one every 5.5 s at most', () => {
+  it('has a poll up to 10 ms after an open order ends, then at least every 5.5 s, for any jitter', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(stateAfter(created), stateAfter(created, paid)),

@@ -1,18 +1,18 @@
 import { DAY_MS, MINUTE_MS } from '../../../kernel/clock.js';
 import { findEnd, isOpen, type ExistingOrder } from '../orders/order.js';
 
-/** The kind of the work items of polled orders. The share of an item is its provider. */
+/** The kind of work items that poll orders. Each item has the order's provider as its share. */
 export const WATCH = 'exchange.watch';
 /** The priorities of polls. Orders with a new event precede orders whose poll is due. */
 export const WATCH_LINES = { woken: 0, polled: 1 } as const;
 
 const SECOND_MS = 1000;
 
-/** The longest interval between polls of an order before its end, after it, and during the exchange. */
+/** The longest intervals between polls of an order: before its end, after its end, during the exchange. */
 const OPEN_MS = 20 * SECOND_MS;
 const CLOSING_MS = 5 * SECOND_MS;
 const PROCESSING_MS = 10 * MINUTE_MS;
-/** The polls for late deposits: minimum and maximum interval, and their duration after the last change. */
+/** The shortest and longest interval of polls for late deposits, and their duration after the last change. */
 const ENDED_MIN_MS = MINUTE_MS;
 const ENDED_MS = DAY_MS;
 const WATCHED_MS = 30 * DAY_MS;

@@ -118,7 +118,7 @@ export class StripeCards {
     return row!;
   }
 
-  /** Stores the id unless the row has one. Returns the stored id, or null if the person is erased. */
+  /** Stores the id unless the row already has an id. Returns the stored id, or null for an erased person. */
   async keep(column: 'cardholder_id' | 'card_id', userId: string, id: string): Promise<string | null> {
     const [row] = await this.database.query<{ id: string }>(
       `update onboarding.stripe_cards set ${column} = coalesce(${column}, $2)

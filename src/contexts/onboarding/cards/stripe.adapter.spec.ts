@@ -178,7 +178,7 @@ describe('cards of Stripe Issuing', () => {
     ['200 in HTML', { status: 200, body: '<html>Ada Lovelace</html>' }],
     ['200 with an empty object', { status: 200, body: '{}' }],
     ['a reset', 'reset' as const],
-  ])('are unavailable after any response that is %s, and a retry issues one', async (_, fault) => {
+  ])('are unavailable if a response is %s, and a retry then issues one card', async (_, fault) => {
     for (const nth of [0, 1, 2, 3, 4]) {
       const request = person();
       stripe.faults = [...Array<Fault>(nth).fill(null), fault];
@@ -226,7 +226,7 @@ describe('cards of Stripe Issuing', () => {
     expect(stripe.cardsOf(request.userId)).toHaveLength(1);
   });
 
-  it('have a cardholder that an erasure overwrites even if the service never stored its id', async () => {
+  it('have a cardholder that an erasure overwrites even if the cardholder id was never stored', async () => {
     const request = person();
     stripe.faults = [null, 'done, then reset'];
     await failure(issuer().issue(request));

@@ -28,7 +28,7 @@ type StripeAccount = Readonly<
 >;
 
 const STRIPE_VERSION = '2026-10-28.endive';
-/** The package's maximum for a list in memory. */
+/** The maximum number of cards that the package lists in memory. */
 const MAX_CARDS = 10_000;
 const CLOCK_TOLERANCE_SECONDS = 3600;
 /** The replacement for personal data: a reserved domain and a fictitious number. */

@@ -11,7 +11,7 @@ import { onboardingConfig, type OnboardingConfig } from '../onboarding.config.js
 import { Verifications } from './verifications.store.js';
 import { ONBOARDING_PAGE } from '../widget/onboarding-session.guard.js';
 
-/** The tolerance for a provider's clock that is ahead. */
+/** The maximum time by which a provider's clock may be ahead. */
 const AHEAD_MS = 300_000;
 
 const REFUSALS = {

@@ -34,7 +34,7 @@ export function readImageType(bytes: Buffer): IdentityImage['type'] | Fault {
   );
 }
 
-/** Reads the size in IHDR, the first chunk (PNG, third edition, 11.2.1). Null for a damaged file. */
+/** Reads the size in IHDR, the first chunk (PNG, third edition, 11.2.1). Returns null if it is damaged. */
 function readPngSize(bytes: Buffer): Size | null {
   if (bytes.toString('latin1', 12, 16) !== 'IHDR' || bytes.length < 24) return null;
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
@@ -43,7 +43,7 @@ function readPngSize(bytes: Buffer): Size | null {
 /** The markers of the frames that browsers display: baseline, extended sequential, progressive. */
 const FRAMES = [0xc0, 0xc1, 0xc2];
 
-/** Reads the size in the frame, after segments with marker and length (ITU T.81, Annex B), or null. */
+/** Reads the size in the frame, which follows other segments (ITU T.81, Annex B). Null without a frame. */
 function readJpegSize(bytes: Buffer): Size | null {
   for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff;) {
     const marker = bytes[at + 1]!;

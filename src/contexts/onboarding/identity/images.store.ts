@@ -51,7 +51,7 @@ export class Images {
     }));
   }
 
-  /** Deletes the images stored until `time`; later ones belong to another verification. */
+  /** Deletes the images stored until `time`. Later images belong to another verification. */
   async deleteUntil(userId: string, time: Date): Promise<void> {
     await this.database.query('delete from onboarding.images where user_id = $1 and stored_at <= $2', [
       userId,

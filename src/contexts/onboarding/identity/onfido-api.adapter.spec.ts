@@ -39,7 +39,7 @@ describe('a webhook of Onfido', () => {
     },
   );
 
-  it('is refused as forged without a signature, with that of another token or with another body', async () => {
+  it('is refused as forged if unsigned, signed with another token, or changed after signing', async () => {
     const { headers, body } = onfido.webhook('check-123', AT);
     const other = onfido.webhook('check-123', AT, 'another token');
     await expect(read({}, body)).resolves.toBe('forged');
@@ -60,7 +60,7 @@ describe('a webhook of Onfido', () => {
     await expect(signed(text)).resolves.toBe('malformed');
   });
 
-  it('has null as its check if it concerns another resource', async () => {
+  it('has the check null if its resource is not a check', async () => {
     const object = { id: 'report-1', completed_at_iso8601: AT.toISOString() };
     const text = JSON.stringify({ payload: { resource_type: 'report', action: 'report.completed', object } });
     expect(await signed(text)).toMatchObject({ check: null, at: AT });

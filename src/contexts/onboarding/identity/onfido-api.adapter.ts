@@ -11,7 +11,7 @@ type Send = (api: DefaultApi, options: RequestOptions) => Promise<{ readonly dat
 export type OnfidoAccount = Readonly<Record<'onfidoUrl' | 'onfidoApiToken' | 'onfidoWebhookToken', string>>;
 
 const MAX_RESPONSE_BYTES = 1 << 20;
-/** The size of an 8 MiB image in its form encoding. */
+/** The maximum size of a request: an 8 MiB image in form encoding. */
 const MAX_REQUEST_BYTES = 12 << 20;
 
 /** A refused request (4xx) without a reason for the person. It counts as an unavailable provider. */
@@ -38,7 +38,7 @@ export class OnfidoApi {
     private readonly timeoutMs: number,
   ) {}
 
-  /** Throws ProviderRefused if Onfido rejects the data and `reason` is set, otherwise ProviderUnavailable. */
+  /** Sends a request. Throws ProviderRefused for rejected data if `reason` is set, or ProviderUnavailable. */
   async call(send: Send, reason?: Reason): Promise<OnfidoObject> {
     const api = (this.api ??= await this.open());
     try {

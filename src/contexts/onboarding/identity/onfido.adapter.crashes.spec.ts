@@ -59,7 +59,7 @@ describe('a process that crashes during an identity check', () => {
     once(ada);
   });
 
-  it('is resumed with the older check if two checks were created', async () => {
+  it('leaves the older check in use if two checks were created', async () => {
     const ada = harness.person();
     await harness.verifier().decide(ada);
     const [applicant] = harness.applicantsOf(ada);

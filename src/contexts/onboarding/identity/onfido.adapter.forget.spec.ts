@@ -33,7 +33,7 @@ describe('the erasure of a person at Onfido', () => {
     expect(harness.onfido.records.applicants.has(applicant!.id)).toBe(false);
   });
 
-  it('makes a concurrent process delete the applicant that it creates, and send no data of the person', async () => {
+  it('makes a concurrent process delete its new applicant and send no data of the person', async () => {
     class Meanwhile extends Verifications {
       override async keepApplicant(id: string, provider: string, userId: string, applicant: string) {
         await this.forget(id, provider);

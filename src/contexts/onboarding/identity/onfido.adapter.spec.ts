@@ -88,7 +88,7 @@ describe('identity checks by Onfido', () => {
     ],
     ['no selfie', { pictures: IMAGES.slice(0, 2) }, en.reasonGone],
     ['a name with a semicolon', { details: { ...DETAILS, first_name: 'A;da' } }, en.reasonName],
-  ])('are refused permanently and without a check for %s', async (_, over, reason) => {
+  ])('are refused permanently, and no check is opened, because of %s', async (_, over, reason) => {
     const ada = harness.person(over);
     expect(await failure(harness.verifier().decide(ada))).toMatchObject({
       name: 'ProviderRefused',

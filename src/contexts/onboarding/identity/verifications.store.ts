@@ -43,7 +43,7 @@ export class Verifications {
     return this.own(opened!);
   }
 
-  /** Stores the id unless the row has one. Returns the stored id, or null if the person is erased. */
+  /** Stores the id unless the row already has an id. Returns the stored id, or null for an erased person. */
   async keepApplicant(
     verificationId: string,
     provider: string,
@@ -111,7 +111,7 @@ export class Verifications {
     return rows.length > 0;
   }
 
-  /** Opens a sandbox review. Returns null while it is open; it passes after `passAfterSeconds`, if set. */
+  /** Opens a sandbox review, which passes after `passAfterSeconds` (if set). Returns null before it ends. */
   async reviewOutcome(
     verificationId: string,
     userId: string,
@@ -138,7 +138,7 @@ export class Verifications {
     return (await this.database.query(OPEN_REVIEW, [userId])).length > 0;
   }
 
-  /** Decides the open review (a null `reason` passes) and polls it now. Returns false if none is open. */
+  /** Decides the open review (a null `reason` passes) and polls now. Returns false if no review is open. */
   async decideReview(userId: string, reason: string | null): Promise<boolean> {
     const [decided] = await this.database.query<{ check_reference: string }>(
       `update onboarding.verifications set passed = $2, reason = $3 where provider = 'sandbox'

@@ -28,7 +28,7 @@ export function startOnboarding(
   return [{ type: 'onboarding.started.v1', data: { user_id, merchant_id, at } }];
 }
 
-/** Records the verified phone. Throws `validation_failed` if it is not the profile's (contract.md 18.4). */
+/** Records the verified phone. Throws `validation_failed` if the profile has another (contract.md 18.4). */
 export function verifyPhone(
   { verifiedPhone, profilePhone, at }: { verifiedPhone: string; profilePhone: string; at: string },
   state: Onboarding,
@@ -117,7 +117,7 @@ export function recordCard(command: { card_id: string; at: string }, state: Onbo
   return [decided('onboarding.card_issued.v1', person, { at: command.at, card_id: command.card_id })];
 }
 
-/** Records the failure of an attempt, unless a later attempt has begun. */
+/** Records the failure of an attempt to issue a card, unless a later attempt has begun. */
 export function recordCardFailure(
   command: { attempt: number; reason: string; at: string },
   state: Onboarding,

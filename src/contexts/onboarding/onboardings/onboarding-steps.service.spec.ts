@@ -97,7 +97,7 @@ describe('a step that fails until its retries end', () => {
     [{ stage: 'wallet_provisioned', card_attempt: 2 }, 'card_failed', [en.reasonNotIssued]],
     // These stages cannot fail.
     ...['kyc_passed', 'card_issued', 'completed'].map((stage) => [{ stage }, stage, []] as const),
-  ])('at %j ends at %s, and a failure does not blame the person', async (state, ends, reasons) => {
+  ])('at %j ends at the stage %s; the reason does not blame the person', async (state, ends, reasons) => {
     const { stage, events } = await givenUp(state);
     expect(stage).toBe(ends);
     expect(events.map(({ data }) => (data as { readonly reason?: string }).reason)).toEqual(reasons);

@@ -119,7 +119,7 @@ describe('an onboarding', () => {
       .thenRefused('validation_failed', { phone_number: ['is not the phone number of this account'] });
   });
 
-  it('allows another attempt after a failed verification, and ignores a late outcome of the failed one', () => {
+  it('allows a second attempt after a failed verification and ignores late outcomes of the first', () => {
     const afterFailure = [...before(PASS), failed];
     given(...before(PASS))
       .when(record({ passed: false, reason: 'document unreadable' }))

@@ -123,7 +123,7 @@ export type Onboarding =
   | ({ readonly stage: 'wallet_provisioned' | 'card_issued' | 'completed' } & WithWallet)
   | ({ readonly stage: 'card_failed'; readonly reason: string } & WithWallet);
 
-/** The minimum interval between two codes for a user from one address, unless the first is used up. */
+/** The minimum time between codes for a user from one address, unless the earlier code is used up. */
 export const CODE_EVERY_SECONDS = 30;
 
 const HOUR_SECONDS = 3600;

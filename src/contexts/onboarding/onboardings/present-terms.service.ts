@@ -25,7 +25,7 @@ export class PresentTerms {
     );
   }
 
-  /** Returns the documents. Each URL is absolute or a path of the widget. Throws `unavailable`. */
+  /** Returns the terms and privacy notice; a URL may be a path of the widget. Throws `unavailable`. */
   present() {
     if (this.missing().length > 0) throw new DomainError('unavailable', 'The terms are not available yet');
     const [termsUrl, termsVersion, privacyUrl, privacyVersion] = SETTINGS.map((key) => this.config[key]);
@@ -40,7 +40,7 @@ export class PresentTerms {
     return { terms_version: terms.version, privacy_version: privacy.version };
   }
 
-  /** Throws `invalid_transition` for a consent to other versions. */
+  /** Throws `invalid_transition` for a consent to versions that are not current. */
   require(consent: Consent): void {
     const present = this.consent();
     const names = (['terms_version', 'privacy_version'] as const).filter(

@@ -192,7 +192,7 @@ describe('one-time codes', () => {
     ['the user', MAX_CODES_A_DAY, anywhere],
     ['an address', MAX_CODES_OF_AN_ADDRESS, () => '198.51.100.1'],
   ])(
-    'include one long code beyond the limit of %s, once the previous SMS can no longer arrive',
+    'include one more long code after the limit of %s, once no earlier SMS can still arrive',
     async (_limit, messages, address) => {
       const userId = newId();
       const issue = (): Promise<PhoneCode> =>
@@ -285,7 +285,7 @@ describe('one-time codes', () => {
     expect(rows.map(({ user_id }) => user_id)).toEqual([other]);
   });
 
-  it('are not stored in clear, nor are the nonce of the browser and the address', async () => {
+  it('are stored as hashes only, like the nonce of the browser and the address', async () => {
     const userId = newId();
     const { issue, request } = browserOf(userId);
     const { code } = await issue();

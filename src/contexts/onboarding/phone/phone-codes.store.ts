@@ -15,10 +15,10 @@ export const VALID_SECONDS = 600;
 /** The maximum delivery time of a message (Twilio's limit). */
 export const DELIVERY_SECONDS = 36_000;
 export const MAX_ATTEMPTS = 5;
-/** The limits of messages per user in 24 hours, in total and per address; then one per DELIVERY_SECONDS. */
+/** The limits of messages per user in 24 hours: all, and from one address. Then one per DELIVERY_SECONDS. */
 export const MAX_CODES_A_DAY = 10;
 export const MAX_CODES_OF_AN_ADDRESS = 6;
-/** The limits of short codes in 24 hours: 30 guesses of 10^6 per user. Later codes are long. */
+/** The limits of short codes per user in 24 hours, which allow 30 guesses of 10^6. Later codes are long. */
 export const MAX_SHORT_CODES_A_DAY = 6;
 export const MAX_SHORT_CODES_OF_AN_ADDRESS = 4;
 /** A code that is too long to guess. Attempts are unlimited, so that a stranger cannot exhaust them. */
@@ -37,7 +37,7 @@ export interface PhoneCode {
   readonly isLong: boolean;
 }
 
-/** Either `right`, the attempts left (0: expired, used or other browser), or null for a wrong long code. */
+/** The result: `right`, attempts left (0 if expired, used, other browser), or null for a wrong long code. */
 export type Tried = 'right' | number | null;
 
 interface Sent {
@@ -67,7 +67,7 @@ export class PhoneCodes {
 
   /**
    * Issues a code that replaces a short code of the same browser. Throws `invalid_transition` within
-   * CODE_EVERY_SECONDS of that code, `rate_limited` at other limits: on `code` if a long code is in delivery.
+   * CODE_EVERY_SECONDS of that code, or `rate_limited` (field `code` while a long code is in delivery).
    */
   async issue(userId: string, phoneNumber: string, request: CodeOrigin): Promise<PhoneCode> {
     const browser = this.keyedHash.of('browser', userId, request.browser);
@@ -114,7 +114,7 @@ export class PhoneCodes {
     });
   }
 
-  /** Voids an unsent code; the next may follow at once. It counts for limits only if `charged` or tried. */
+  /** Voids an unsent code, so the next may follow at once. Limits count it only if `charged` or tried. */
   async notSent(id: string, charged: boolean): Promise<void> {
     await this.database.query(
       `with forgotten as (

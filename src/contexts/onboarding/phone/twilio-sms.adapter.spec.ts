@@ -51,7 +51,7 @@ describe('the SMS provider Twilio', () => {
     expect(twilio.messages).toMatchObject([{ to: PHONE, from: null }]);
   });
 
-  it('treats a refused number as unreachable without quoting Twilio', async () => {
+  it('rejects a number that Twilio refuses, with an error that does not quote Twilio', async () => {
     twilio.numbers.set(PHONE, 21211);
     const error = await failure(sms().send(PHONE, MESSAGE));
     expect(error).toBeInstanceOf(ProviderRefused);

@@ -34,7 +34,7 @@ import { TwilioSms } from '../phone/twilio-sms.adapter.js';
 const absent = (provider: string) => (): Promise<never> =>
   Promise.reject(new DomainError('unavailable', `No ${provider} provider is configured`));
 
-/** The substitute for a provider that is not configured. Onboardings wait. */
+/** The substitute for a provider that is not configured. Onboardings wait for the configuration. */
 class AbsentProvider implements SmsSender, IdentityVerifier, WalletProvisioner, CardIssuer {
   readonly provider = 'none';
   readonly send = absent('SMS');

@@ -18,7 +18,7 @@ export function describeError(error: unknown): string {
   return `unexpected: ${name}${typeof code === 'string' ? ` (${code})` : ''}`;
 }
 
-/** Sends codes. Rejects with ProviderRefused for a number that gets no SMS, or with MessageUncertain. */
+/** Sends codes. Throws ProviderRefused if a number gets no SMS, or MessageUncertain for a lost response. */
 export abstract class SmsSender {
   /** `text` contains the code; both are secret. The message expires after `validSeconds` (at most 36,000). */
   abstract send(

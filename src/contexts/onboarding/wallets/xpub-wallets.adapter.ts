@@ -11,7 +11,7 @@ interface Row extends Record<string, unknown> {
   readonly index: string;
 }
 
-/** Derives wallets from an extended public key (BIP 32): the server has no private key (ADR 124). */
+/** Derives wallets from an extended public key (BIP 32), so the server has no private key (ADR 124). */
 export class XpubWallets implements WalletProvisioner {
   private constructor(
     private readonly database: Database,
@@ -20,7 +20,7 @@ export class XpubWallets implements WalletProvisioner {
     private readonly addressAt: (index: number) => string,
   ) {}
 
-  /** Opens the wallets of a key. Throws ConfigError if it is misspelled; the setting rejects private keys. */
+  /** Opens the wallets of a key. Throws ConfigError on a misspelling; the setting rejects private keys. */
   static async open(xpub: string, firstIndex: number, database: Database): Promise<XpubWallets> {
     const { HDNodeWallet } = await import('ethers');
     let account: HDNodeWallet | HDNodeVoidWallet | null = null;
@@ -65,7 +65,7 @@ export class XpubWallets implements WalletProvisioner {
     });
   }
 
-  /** Returns null for an index of another key, or one below the first, which may be in use elsewhere. */
+  /** Returns null for an index of another key or below the first index, which may be in use elsewhere. */
   private walletAt(row: Row | undefined): ProvisionedWallet | null {
     const index = Number(row?.index);
     if (row?.key !== this.fingerprint || index < this.firstIndex) return null;

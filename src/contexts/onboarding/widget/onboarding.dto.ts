@@ -37,7 +37,7 @@ export interface StepBodies {
   /** `browser` is a secret nonce (32 to 64 hex digits). A six-digit code is valid only with that nonce. */
   code: { readonly phone_number: string; readonly browser: string };
   phone: { readonly phone_number: string; readonly code: string; readonly browser: string };
-  /** The versions are those that the page displayed. */
+  /** Confirms the details and the consent to the versions that the page displayed. */
   details: Details & Consent;
   /** Submits the images, which were uploaded to `images/<kind>` as raw JPEG or PNG. */
   identity: Record<string, never>;
@@ -54,6 +54,6 @@ export interface StepState {
   /** The reason of `kyc_failed` or `card_failed`, in the language of the request. */
   readonly reason?: string;
   readonly submitted_at?: string;
-  /** The uploaded images, at `details_confirmed`. */
+  /** The kinds of uploaded images, only at the stage `details_confirmed`. */
   readonly images?: readonly ImageKind[];
 }

@@ -45,7 +45,7 @@ import { Field } from '../../../platform/dto/field.js';
 import { text } from '../../../platform/dto/rules.js';
 
 const MAX_NAME_LENGTH = 100;
-/** A name without a letter would fail an identity check, which costs money. */
+/** The pattern of names with a letter. Any other name would fail an identity check, which costs money. */
 const READABLE = /\p{L}/u;
 /** Control characters, lone surrogates and bidirectional controls. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
@@ -58,7 +58,7 @@ const nonce = text({}, (given) =>
 const name = text({}, (given) => {
   const trimmed = given.trim();
   if (trimmed.length > MAX_NAME_LENGTH || !READABLE.test(trimmed))
-    return new Fault('must not be blank or too long');
+    return new Fault(`must have a letter and at most ${MAX_NAME_LENGTH} characters`);
   return UNPRINTABLE.test(trimmed) ? new Fault('must not hold control characters') : trimmed;
 });
 
@@ -68,10 +68,10 @@ const dayOfBirth = text({}, (sent) => {
   const day = new Date(/^(19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(given) ? given : NaN);
   // Date reads the 30th of February as the 2nd of March.
   const exists = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(given);
-  return exists ? given : new Fault('must be a day in the past');
+  return exists ? given : new Fault('must be an existing date since 1900 in the form YYYY-MM-DD');
 });
 
-/** Keeps an invalid number, which then does not match the number of the account. */
+/** Parses a phone number. An invalid number is kept and does not match the number of the account. */
 const phoneNumber = text({}, (given) => {
   const number = parsePhoneNumber(given);
   return number instanceof Fault ? given : number;

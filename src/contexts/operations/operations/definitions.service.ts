@@ -52,7 +52,7 @@ export class Definitions implements OnModuleInit {
 
   of({ constructor }: AnyCommand): Definition {
     const definition = this.all.get(constructor);
-    if (definition === undefined) throw new Error(`${constructor.name} is no operation`);
+    if (definition === undefined) throw new Error(`${constructor.name} is not a registered operation`);
     return definition;
   }
 
@@ -63,7 +63,7 @@ export class Definitions implements OnModuleInit {
   /** Returns the command of a recorded operation. Throws for an operation of another version. */
   commandOf({ operation_id: id, name, subject, parameters, reason, requested_by }: Requested): AnyCommand {
     const definition = this.named(name);
-    if (definition === undefined) throw new Error(`there is no operation ${name}`);
+    if (definition === undefined) throw new Error(`this version has no operation ${name}`);
     return new definition.command(subject.id, parameters as JsonObject, {
       id,
       reason,

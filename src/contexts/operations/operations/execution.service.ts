@@ -33,7 +33,7 @@ import {
   type RecordedEvent,
 } from '../../../platform/event-store/port.js';
 
-/** Returns the events that the operation wrote after the position `after`; null means all. */
+/** Returns the events that the operation wrote after the log position `after`; null means all its events. */
 function findChanges(events: readonly RecordedEvent[], operationId: string, after: string | null): Change[] {
   return events
     .filter(
@@ -104,7 +104,7 @@ export class Execution {
     }
   }
 
-  /** Records an execution if the operation has written events. Else a final error fails the operation. */
+  /** Records an execution if the operation has written events. If not, a final error fails the operation. */
   private async afterError(
     error: unknown,
     { facts, phase }: ExistingOperation,
@@ -136,7 +136,7 @@ export class Execution {
     return [...own, ...others];
   }
 
-  /** Returns the position of the approval, or null where none was needed. */
+  /** Returns the log position of the approval event, or null if the operation has none. */
   private async approvedAt(id: string): Promise<string | null> {
     const events = await this.store.readStream(toStream(operation, id));
     return events.find(({ type }) => type === 'operation.approved.v1')?.position ?? null;

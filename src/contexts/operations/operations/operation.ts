@@ -36,7 +36,7 @@ export interface DecisionFacts {
   readonly operation_id: string;
   readonly decided_by: PersonFacts;
   readonly reason: string;
-  /** The id of the request, by which a repeat finds the decision. */
+  /** The id of the request for the decision, which identifies a repeat of the request. */
   readonly decision_id?: string;
   readonly at: string;
 }
@@ -131,7 +131,7 @@ export function toStatus(state: ExistingOperation) {
 /** The time for an approval before the execution, and for a confirmation after it. */
 const EXPIRES_AFTER_MS = { before: 72 * HOUR_MS, after: 24 * HOUR_MS };
 
-/** Adds `approval` and `expires_at` to a request, by its need for a second person and the settings. */
+/** Adds `approval` and `expires_at`, which depend on `second_person` and on the setting for approvals. */
 export function requestedFacts(
   given: Omit<Requested, 'approval' | 'expires_at'>,
   { approvals }: { readonly approvals: 'on' | 'off' },
@@ -153,8 +153,8 @@ function decided({ phase }: ExistingOperation): DomainError {
 }
 
 /**
- * Decides on an open operation; a repeat changes nothing. A pending operation lapses from `expires_at` on.
- * Throws `forbidden` for the shell, and for the requester (except to reject), or `invalid_transition`.
+ * Decides on an open operation; a repeat changes nothing. A pending operation past `expires_at` lapses
+ * instead. Throws `forbidden` for the shell and for a requester who does not reject, or `invalid_transition`.
  */
 function decide(
   decision: DecisionFacts,
@@ -184,12 +184,12 @@ export function approveOperation(decision: DecisionFacts, state: OperationState)
   return decide(decision, state, isPending, 'approve');
 }
 
-/** Rejects an operation, or withdraws the person's own. */
+/** Rejects an operation, or withdraws it if the person requested it. */
 export function rejectOperation(decision: DecisionFacts, state: OperationState): OperationEvent[] {
   return decide(decision, state, isPending, 'reject');
 }
 
-/** Confirms an executed operation, even late. */
+/** Confirms an executed operation, also after its deadline. */
 export function confirmOperation(decision: DecisionFacts, state: OperationState): OperationEvent[] {
   return decide(decision, state, isUnconfirmed, 'confirm');
 }
@@ -209,7 +209,7 @@ export function recordFailed(failed: Failed, state: OperationState): OperationEv
   return mayFail ? [{ type: 'operation.failed.v1', data: failed }] : [];
 }
 
-/** Lapses a pending operation from `expires_at` on; changes nothing otherwise. */
+/** Records the lapse of a pending operation that is past `expires_at`; changes nothing otherwise. */
 export function lapseOperation(
   { operation_id, at }: Pick<DecisionFacts, 'operation_id' | 'at'>,
   state: OperationState,

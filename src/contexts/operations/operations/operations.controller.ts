@@ -145,7 +145,7 @@ export class AdminOperationsController {
     return this.decide('confirm', id, write, reason);
   }
 
-  /** Returns the operation. The only other result is the login link of a new operator. */
+  /** Records a decision. Returns the operation, with a login link if the operation created an operator. */
   private async decide(
     decision: DecisionKind,
     id: string,

@@ -56,7 +56,7 @@ describe('the second person of an operation', () => {
   it.each([
     ['is disabled', null],
     ['has another role', new Set<string>()],
-  ])('makes the operation fail with an approval if the requester %s', async (_, scopes) => {
+  ])('makes the operation fail by approving it if the requester %s', async (_, scopes) => {
     const scopesOf = async (id: string) => (id === 'ada' ? scopes : new Set(['merchants:write']));
     const { decide, id, lamps, execution } = await pending({ operators: () => ({ findScopes: scopesOf }) });
     await expect(decide()).rejects.toMatchObject({ code: 'invalid_transition' });
@@ -67,7 +67,7 @@ describe('the second person of an operation', () => {
     expect(await lamps()).toBe(2);
   });
 
-  it('makes the operation fail with an approval if the subject has changed, and nothing is written', async () => {
+  it('makes the operation fail by approving it if the subject has changed; nothing is written', async () => {
     const { decide, id, lamps, switchLamp, execution } = await pending();
     await switchLamp('lamp', true);
     await switchLamp('lamp', false);
@@ -76,7 +76,7 @@ describe('the second person of an operation', () => {
     expect(await lamps()).toBe(4);
   });
 
-  it('gets invalid_transition when the execution refuses an approved operation, regardless of the reason', async () => {
+  it('gets invalid_transition if the execution refuses the approved operation for any reason', async () => {
     const refused = DomainError.invalid({ email: ['is used'] });
     const { decide, id, execution } = await pending({ handlers: () => [failing(refused)] }, FAILING);
     await expect(decide()).rejects.toMatchObject({ code: 'invalid_transition' });
@@ -147,7 +147,7 @@ describe('a process whose clock is wrong', () => {
 });
 
 describe('the worker of operations', () => {
-  it('lets an operation without an approval lapse after 72 hours and not before', async () => {
+  it('lets an operation lapse if it is not approved within 72 hours, and not earlier', async () => {
     const { worker, id, pass, statusNow } = await pending();
     pass(71);
     expect(await worker.settle(id)).toEqual({ inMs: HOUR_MS });

@@ -115,10 +115,10 @@ export class OperationsService extends Operations {
   }
 
   /**
-   * Records the decision, and executes an approved operation. A repeat has the same `decisionId` and outcome.
-   * Throws `forbidden` for an approval or confirmation of the caller's own operation or without its scopes.
-   * Throws `invalid_transition` for a decided or lapsed operation, and if the execution fails. Throws
-   * `unavailable` while this process's clock is wrong, and `not_found`.
+   * Records the decision, and executes an approved operation. A repeat of a `decisionId` has the same
+   * outcome. Throws `forbidden` if the caller lacks a scope, or approves or confirms an own operation. Throws
+   * `invalid_transition` for a decided or lapsed operation, and if the execution fails. Throws `unavailable`
+   * while this process's clock is wrong, and `not_found` for an operation out of reach.
    */
   async decide(
     decision: DecisionKind,
@@ -198,7 +198,7 @@ export class OperationsService extends Operations {
   }
 }
 
-/** Throws `validation_failed` for text that cannot be recorded, even from programs. */
+/** Throws `validation_failed` for text that events cannot store, also for parameters from programs. */
 function requireRecordable(parameters: JsonObject): void {
   for (const [name, value] of Object.entries(parameters)) {
     const fault = findUnrecordable(JSON.stringify(value));
@@ -211,11 +211,11 @@ function toPerson({ operatorId, name, role, credentialId, address, sessionId }: 
   return sessionId ? { ...person, session_id: sessionId } : person;
 }
 
-/** Throws if out of reach: `not_found`, or `forbidden` for a subject without a merchant (admin-api.md 1). */
+/** Confines a caller. Throws `not_found` for another merchant, `forbidden` for none (admin-api.md 1). */
 function requireMerchant({ merchants }: Requester, merchantId: string | null, subject: string): void {
   if (merchantId !== null) requireReach({ merchants }, merchantId, toTitle({ subject }));
   else if (merchants !== null)
-    throw new DomainError('forbidden', 'The credential is confined to some merchants');
+    throw new DomainError('forbidden', 'The credential may only access subjects of its merchants');
 }
 
 /** Returns `Api key` for `api_key`. */

@@ -39,7 +39,7 @@ const caller = (merchants: readonly string[] | null, ...scopes: string[]) => ({
 });
 
 describe('a search', () => {
-  it('returns only results within the scopes of the caller, and runs no search outside them', async () => {
+  it('runs only searches that the scopes of the caller allow, and returns their results', async () => {
     let searched = 0;
     const search = searching(
       { scope: 'payouts:read', find: async () => [found('payout', 'p', 'm')] },
@@ -62,7 +62,7 @@ describe('a search', () => {
     expect(await search.find(caller(null, 'users:read'), 'x')).toEqual(all);
   });
 
-  it('for a phone number is refused without the scope for personal data', async () => {
+  it('refuses a phone number if the caller lacks the scope for personal data', async () => {
     const search = searching({ scope: 'users:read', find: async () => [found('user', 'u', 'm')] });
     await expect(search.find(caller(null, 'users:read'), '+1 555 000-1111')).rejects.toMatchObject({
       code: 'forbidden',
@@ -99,7 +99,7 @@ describe('a search', () => {
     ['\u202a+1 555 000 1111\u202c', null, '+15550001111'],
     ['+١ ٥٥٥ ٠٠٠ ١١١١', null, '+15550001111'],
     ['customer-17', null, null],
-  ])('recognises %s', (q, uuid, phoneNumber) => {
+  ])('reads %s as a UUID, a phone number or text', (q, uuid, phoneNumber) => {
     expect(searchText(q)).toMatchObject({ uuid, phoneNumber });
   });
 });

@@ -86,7 +86,7 @@ export class AdminSearchController implements OnModuleInit {
   }
 }
 
-/** Reads a query as text and, where possible, as a UUID and as an E.164 number; null otherwise. */
+/** Reads a query as text, as a UUID and as an E.164 number. A form that does not fit is null. */
 export function searchText(q: string): Pick<SearchQuery, 'text' | 'uuid' | 'phoneNumber'> {
   // An unescaped plus of a phone number arrives as a blank.
   const text = tidy(q.replace(/^ (?=[0-9][0-9 ().-]{5,30}$)/, '+'));

@@ -106,7 +106,7 @@ export class SystemStatus implements OnModuleInit {
     return count;
   }
 
-  /** Measures due work in each worker. Without a worker its metrics are missing. */
+  /** Measures due work. Only workers measure it, so the metrics are missing if no worker runs. */
   @Periodic({ name: 'gauge of due work', everyMs: 10_000 })
   async measure(): Promise<void> {
     const backlogs = await this.backlogs().finally(() => {

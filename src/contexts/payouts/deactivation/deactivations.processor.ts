@@ -50,7 +50,7 @@ export class DeactivationsProcessor {
     await this.commandBus.execute(new CompleteDeactivation(userId, isCounted ? counted.pending : null));
   }
 
-  /** Fences announced payouts, so that no report can follow (ADR 103). Returns false if one was reported. */
+  /** Fences announced payouts, so that no report can follow (ADR 103); false if a report came first. */
   private async giveUp(intended: readonly string[]): Promise<boolean> {
     for (const payoutId of intended) {
       const stream = `${PAYOUT_CATEGORY}-${payoutId}`;

@@ -1,18 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
+import { STATUS } from '../payouts/payout-events.js';
 
 /** The deactivating users in the read model of payouts. */
 @Injectable()
 export class Deactivations {
   constructor(private readonly database: Database) {}
 
-  /** Counts pending and lists announced payouts. Null if the read model has no deactivation of the user. */
+  /** Counts pending and lists announced payouts of a user; null if the user is not being deactivated. */
   async find(userId: string): Promise<{ readonly pending: number; readonly intended: string[] } | null> {
     const [row] = await this.database.query<{ pending: number; intended: string[] }>(
-      `select (select count(*)::int from payouts.payouts where user_id = $1 and status = 0) as pending,
+      `select (select count(*)::int from payouts.payouts where user_id = $1 and status = $2) as pending,
          array(select payout_id::text from payouts.payout_intents where user_id = $1) as intended
        from payouts.balances where user_id = $1 and deactivating`,
-      [userId],
+      [userId, STATUS.pending],
     );
     return row ?? null;
   }

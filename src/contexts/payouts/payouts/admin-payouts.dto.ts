@@ -2,7 +2,7 @@ import { ApiProperty, Many, Nested, ResourceOf, PageOf } from '../../../platform
 import { oneOf, UUID, uuid } from '../../../platform/dto/rules.js';
 import { createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
 import { LastCheck, MAX_CHECKS, PayoutCheck } from '../verification/payout-checks.store.js';
-import type { Status } from './payouts-projection.view.js';
+import type { Status } from './payout-events.js';
 import { hashFilter, Payout, STATUSES } from './payouts.dto.js';
 
 const ADMIN_PAGE = 100;

@@ -1,17 +1,21 @@
 import { tidy } from '../../../kernel/typed-text.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
+/** The values of `payouts.payouts.status`, by the status of the API. */
+export const STATUS = { pending: 0, received: 1, expired: 2 } as const;
+export type Status = keyof typeof STATUS;
+
 /** The facts that every payout event repeats, so that a reader needs no other event. */
 export interface PayoutFacts {
   readonly payout_id: string;
   readonly merchant_id: string;
   readonly user_id: string;
-  /** A canonical decimal, > 0 and <= 10000 (kernel/money.ts). */
+  /** The amount in USDC, a canonical decimal, > 0 and <= 10000 (kernel/money.ts). */
   readonly amount: string;
   readonly currency_code: 'USDC';
   /** The hash as the merchant sent it; {@link comparableHash} normalises it. */
   readonly transaction_hash: string;
-  /** The JSON text as the merchant sent it, byte for byte; `{}` without one. */
+  /** The JSON text as the merchant sent it, byte for byte; `{}` if the merchant sent no text. */
   readonly custom_metadata: string;
   /** The EIP-155 id of the chain. */
   readonly chain_id: number;
@@ -23,7 +27,7 @@ export type PayoutReported = DomainEvent<
   PayoutFacts & { readonly created_at: string; readonly expires_at: string }
 >;
 
-/** The final event: the exact transfer is confirmed and used by no other payout. No v1 was released. */
+/** The final event of a payout whose exact transfer is confirmed and unused by others. No v1 was released. */
 export type PayoutReceived = DomainEvent<
   'payout.received.v2',
   PayoutFacts &
@@ -39,7 +43,7 @@ export interface TransferSighting {
   /** The place of the Transfer log among the logs of its transaction, from 0. */
   readonly log_index: number;
   readonly block_number: number;
-  /** The hash in lower case, like all hashes and addresses here. */
+  /** The block hash in lower case, like all hashes and addresses of this type. */
   readonly block_hash: string;
   /** The time of the block by its own header, ISO 8601. */
   readonly block_time: string;
@@ -66,7 +70,7 @@ export type PayoutExpired = DomainEvent<
   }
 >;
 
-/** The announcement of a payout, in `payout_intent-<payout_id>`. Only without atomic commits (ADR 103). */
+/** Announces a payout in `payout_intent-<payout_id>`, only on a store without atomic commits (ADR 103). */
 export const PAYOUT_INTENDED = 'payout.intended.v1';
 export interface PayoutIntent {
   readonly payout_id: string;

@@ -17,7 +17,7 @@ const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (
 
 export const EXPORT_TYPES = Object.keys(FORMATS);
 
-/** Exports and totals (contract.md 9.7). Each reads all rows, so a merchant may have one at a time. */
+/** Exports and totals (contract.md 9.7). Each reads all rows, so a merchant can run only one at a time. */
 @Injectable()
 export class PayoutExport {
   private readonly running = new Set<string>();

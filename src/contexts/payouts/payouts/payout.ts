@@ -13,7 +13,7 @@ import {
   type TransferSighting,
 } from './payout-events.js';
 
-/** A payout from the report to its one outcome (contract.md 9.8). */
+/** The state of a payout from its report to its only outcome (contract.md 9.8). */
 export type PayoutState =
   | { readonly status: 'unreported' }
   | (Reported & { readonly status: 'pending' })
@@ -58,7 +58,7 @@ export function readPayoutAmount(value: unknown): string | Fault {
 
 /**
  * Reports a transfer, even if `payee` is in onboarding, because the money has moved. A repeat has no effect.
- * Another report with the id throws `validation_failed`, or IdempotencyKeyExpired without a stored response.
+ * A different report with this id throws `validation_failed`, or IdempotencyKeyExpired after 29 days.
  */
 export function report(
   data: PayoutReported['data'],

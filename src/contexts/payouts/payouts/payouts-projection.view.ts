@@ -15,15 +15,12 @@ import {
   PAYOUT_RECEIVED,
   PAYOUT_REPORTED,
   type PayoutEvent,
+  STATUS,
   type PayoutIntent,
 } from './payout-events.js';
 
 /** The projection of payouts and balances. Requests wait for it, so that they read their own writes. */
 export const PAYOUT_VIEWS = subscriptionName('payouts.views');
-
-/** The values of `payouts.payouts.status`, by the status of the API. */
-export const STATUS = { pending: 0, received: 1, expired: 2 } as const;
-export type Status = keyof typeof STATUS;
 
 export const payoutViews: ReadModel = {
   name: PAYOUT_VIEWS,
@@ -135,7 +132,7 @@ interface PayoutRow {
   status: number;
   /** The place of the transfer among the logs of the transaction; null unless the payout is received. */
   logIndex: number | null;
-  /** The JSON up to `created_at`. */
+  /** The JSON of the payout, up to `created_at`. */
   bodyBeforeTime: string;
 }
 

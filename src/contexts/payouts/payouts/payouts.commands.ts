@@ -55,7 +55,7 @@ export class ReportPayout extends Command<string> {
   }
 }
 
-/** The hot path: one commit without a read while the user is cached and unchanged. */
+/** Handles reports, the hot path, with one commit and no read while the user is cached and unchanged. */
 @CommandHandler(ReportPayout)
 export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
   constructor(

@@ -109,7 +109,7 @@ export class PayoutsController {
     return this.payouts.page(merchantId, filter, totals);
   }
 
-  /** Replaces `external_id` by the id of its user. An unknown user or another `user_id` matches nothing. */
+  /** Replaces `external_id` by its user's id. Nothing matches if that user is unknown or not `user_id`. */
   private async toFilter(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
     if (query.external_id === undefined) return query;
     await this.progress.requireCurrent(USERS_VIEW);

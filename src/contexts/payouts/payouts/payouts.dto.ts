@@ -8,7 +8,7 @@ import { createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-
 import { measureDepth, JsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from './payout.js';
 import { Balance, PayoutTotals } from './payouts.view.js';
-import { STATUS, type Status } from './payouts-projection.view.js';
+import { STATUS, type Status } from './payout-events.js';
 
 export const STATUSES = Object.keys(STATUS) as Status[];
 const HASH_MAX_LENGTH = 255;

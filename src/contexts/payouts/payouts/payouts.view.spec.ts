@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { decodeCursor, encodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { STATUS } from './payouts-projection.view.js';
+import { STATUS } from './payout-events.js';
 import { PAGE_BYTES } from '../../../platform/postgres/list-page.js';
 import { PayoutsView, type PayoutFilter } from './payouts.view.js';
 
@@ -85,7 +85,7 @@ describe('the list of payouts', () => {
       next_cursor: string | null;
     };
 
-  it('matches the filter in full pages, for random rows, filters and page sizes', async () => {
+  it('returns matching payouts in full pages, for random rows, filters and page sizes', async () => {
     const rows = fc.uniqueArray(row, { minLength: 20, maxLength: 40, selector: ({ id }) => id });
     await fc.assert(
       fc.asyncProperty(rows, fc.array(filter, { minLength: 4, maxLength: 6 }), async (all, filters) => {

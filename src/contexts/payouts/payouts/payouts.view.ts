@@ -14,25 +14,24 @@ import {
 } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { comparableHash } from './payout-events.js';
-import { STATUS, type Status } from './payouts-projection.view.js';
+import { comparableHash, STATUS, type Status } from './payout-events.js';
 
 /** The filter of a list of payouts (contract.md 9.7, admin-api.md 3). */
 export interface PayoutFilter extends CreatedDays, KeysetPage {
   readonly user_id?: string | undefined;
   readonly status?: Status | undefined;
-  /** The hash, not normalised. */
+  /** The transaction hash as the client sent it, not normalised. */
   readonly transaction_hash?: string | undefined;
 }
 
 export interface PayoutJson {
   readonly id: string;
   readonly merchant_id: string;
-  /** The JSON text of the merchant API. */
+  /** The JSON text of the payout in the merchant API. */
   readonly body: string;
 }
 
-/** The read model of payouts. Null in place of a merchant or of merchants selects all merchants. */
+/** The read model of payouts. A merchant id or a list of merchants that is null selects all merchants. */
 @Injectable()
 export class PayoutsView {
   constructor(private readonly database: Database) {}
@@ -45,7 +44,7 @@ export class PayoutsView {
     return row ?? null;
   }
 
-  /** Returns the balance of a user; null if the projection has no such user of the merchant. */
+  /** Returns the balance of a user; null if the merchant has no such user in the projection. */
   async findBalance(merchantId: string, userId: string): Promise<Balance | null> {
     const [row] = await this.database.query<{ confirmed: string; pending: string }>(
       'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
@@ -105,7 +104,7 @@ export class PayoutsView {
 
 export const PAYOUT_COLUMNS = 'id, merchant_id, body';
 
-/** Builds a list that uses an index. A transaction has few payouts, so its filter needs no lanes. */
+/** Builds a list that uses an index. A filter by transaction needs no lanes, because few payouts match. */
 function toList(merchants: readonly string[] | null, filter: PayoutFilter): Omit<List, 'columns'> {
   const { user_id, status, transaction_hash, created_from, created_to } = filter;
   const created = inDays('created_at', created_from, created_to);

@@ -27,7 +27,7 @@ type Receipts = Map<string, TransactionReceipt | null>;
 /** One node of the chain. Methods other than {@link facts} throw {@link ChainUnavailable}. */
 export class ChainNode {
   private readonly node: JsonRpcNode;
-  /** The name in logs, because the rest of the URL may contain credentials. */
+  /** The name of the node in logs, because the rest of its URL may contain credentials. */
   private readonly host: string;
   private newest: Block | null = null;
   private readonly large = new LRUCache<string, true>(upTo(MAX_LARGE));
@@ -48,8 +48,8 @@ export class ChainNode {
   }
 
   /**
-   * Returns an observation that is safe for outcomes. Two RPC methods agree on each missing transaction.
-   * All receipts are in canonical blocks, and both heads are canonical afterwards.
+   * Reads transactions so reliably that outcomes may depend on the result. Two RPC methods agree on each
+   * missing transaction. All receipts are in canonical blocks, and both heads are canonical afterwards.
    */
   async confirm(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation> {
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
@@ -143,7 +143,7 @@ export class ChainNode {
     return { receipts, refusals: [...refusals] };
   }
 
-  /** Replaces partial receipts by whole receipts, because a log's place identifies its transfer. */
+  /** Replaces partial receipts by whole receipts, because only whole receipts have the places of logs. */
   private async completeLarge(receipts: Receipts): Promise<void> {
     for (const [hash, receipt] of receipts) {
       if (receipt?.partial !== true || receipt.transfers.length === 0) continue;
@@ -177,7 +177,7 @@ export class ChainNode {
   }
 }
 
-/** Groups requests by merchant, so that no merchant delays another. All share one group above MAX_GROUPS. */
+/** Groups requests by merchant, so that none delays another. More than MAX_GROUPS merchants share a group. */
 function toGroups(requested: readonly TransactionRequest[]): readonly (readonly TransactionRequest[])[] {
   const groups = new Map<string | undefined, TransactionRequest[]>();
   for (const each of requested) {
@@ -195,7 +195,7 @@ const MAX_SYMBOL = 20;
 
 interface Token {
   readonly symbol: string;
-  /** The reason the token cannot be USDC, as a sentence, or null. */
+  /** The reason why the token cannot be USDC, as a sentence; null if it can. */
   readonly problem: string | null;
 }
 
@@ -221,7 +221,7 @@ async function readToken(node: JsonRpcNode, address: string, chainId: number): P
       );
 }
 
-/** Returns the printable characters of an ABI string or bytes32. */
+/** Returns the printable characters of a token symbol, an ABI string or bytes32. */
 function symbolIn(result: unknown): string {
   if (typeof result !== 'string') return '';
   const text = Buffer.from(result.slice(2, 1024), 'hex').toString('latin1');

@@ -2,7 +2,7 @@ import type { ChainHeads } from '../../../platform/chain/node-state.js';
 import type { TransactionReceipt } from './verification.js';
 
 export interface TransactionRequest {
-  /** The hash. An EVM hash is in lower case. */
+  /** The transaction hash. An EVM hash is in lower case. */
   readonly hash: string;
   /** The possible recipients, which filter the logs of a transaction with a large receipt. */
   readonly wallets: readonly string[];
@@ -48,14 +48,14 @@ export interface ChainReader {
     requested: readonly TransactionRequest[],
     options?: { readonly separately?: boolean },
   ): Promise<ChainObservation>;
-  /** Returns observations of at least CHAIN_QUORUM nodes, safe for outcomes. Throws as `read` does. */
+  /** Reads transactions for outcomes, from at least CHAIN_QUORUM nodes. Throws as `read` does. */
   confirm(
     requested: readonly TransactionRequest[],
     options?: { readonly separately?: boolean },
   ): Promise<readonly ChainObservation[]>;
   /**
    * Returns the reason why USDC_ADDRESS cannot be USDC, or null. Throws {@link ChainUnavailable} while no
-   * node returns the contract. Other methods throw it until the contract has been found correct.
+   * node returns the contract. The other methods throw this error until the contract was found correct.
    */
   checkToken(): Promise<string | null>;
   /** Throws {@link ChainUnavailable} unless at least CHAIN_QUORUM nodes are reliable. */

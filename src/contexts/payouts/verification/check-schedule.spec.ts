@@ -45,7 +45,7 @@ describe('the delay of the next check of a pending payout', () => {
   });
 });
 
-describe('the delay of a payout without a usable response', () => {
+describe('the delay of the next check after checks without a usable response', () => {
   it('doubles up to five minutes', () =>
     expect([0, 1, 2, 8, 9, 100].map((times) => noResponseBackoff(times, 1000))).toEqual([
       1000, 2000, 4000, 256_000, 300_000, 300_000,

@@ -8,14 +8,14 @@ const CONFIRMING_MS = 30_000;
 const CLOSING_MS = 15_000;
 const NO_RESPONSE_MS = 5 * 60_000;
 /**
- * A payout is checked again when its age has grown by a quarter. That is 16 times in the first minute, some
- * 80 in 24 h. Checks cause most of the database work of a report (docs/benchmarks.md).
+ * The age of a payout, divided by this number, is the delay of its next check. The result is 16 checks in the
+ * first minute and some 80 in 24 h. Checks cause most database work of a report (docs/benchmarks.md).
  */
 const AGE_SHARE = 4;
 
 /**
  * Returns the delay of the next check in ms, which grows with the payout's age, up to the end of the window.
- * A payout without a wallet or a hash waits for that end. `random` from 0 to 1 is a jitter of 10 %.
+ * A payout without a wallet or a hash waits until that end. `random` (0 to 1) varies the delay by 10 %.
  */
 export function nextCheckDelay(input: {
   readonly ageMs: number;

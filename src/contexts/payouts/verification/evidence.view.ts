@@ -64,7 +64,7 @@ export class EvidenceView {
     private readonly receipts: Receipts,
   ) {}
 
-  /** Throws `not_found`, and `invalid_transition` for a payout that was not received. */
+  /** Reads the evidence of a payout. Throws `not_found`, or `invalid_transition` if it was not received. */
   async of(merchantId: string, payoutId: string): Promise<Evidence> {
     const state = await this.loop.loadForDisplay(payout, payoutId);
     if (state.status === 'unreported' || state.reported.merchant_id !== merchantId)

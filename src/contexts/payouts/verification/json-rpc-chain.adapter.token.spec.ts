@@ -130,7 +130,7 @@ describe('a receipt', () => {
     ...[null, true, '0x2', -1, 0.5].map((status): [string, object] => [`status ${status}`, { status }]),
     ['null logs that its bloom filter contradicts', { logs: null }],
     ['null logs and no bloom filter', { logs: null, logsBloom: undefined }],
-  ])('is omitted with %s', async (_name, change) => {
+  ])('is omitted if it has %s', async (_name, change) => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
     setup.node.tamper(({ method }) =>

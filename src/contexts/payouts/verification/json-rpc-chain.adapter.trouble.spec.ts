@@ -16,14 +16,14 @@ describe('the chain behind a faulty JSON-RPC node', () => {
   const setup = ReadChain.forSuite();
   const { read } = setup;
 
-  it('is available without a result if the node refuses every transaction', async () => {
+  it('is available, but returns no receipt, if the node refuses every transaction', async () => {
     const absent = `0x${'cd'.repeat(32)}`;
     setup.node.tamper(refusing(absent));
     const { receipts, refusals } = await read([absent]);
     expect([receipts.has(absent), refusals]).toEqual([false, ['error -32008']]);
   });
 
-  it('omits only the hashes that make the node close a connection, even if a batch has others', async () => {
+  it('omits only the hashes that make the node close a connection, not the rest of the batch', async () => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const bad = Array.from({ length: 3 }, (_, n) => `0xd${String(n).padStart(63, '0')}`);
     setup.node.cutFor(({ params }) => bad.includes(String(params[0])));
@@ -47,21 +47,21 @@ describe('the chain behind a faulty JSON-RPC node', () => {
     [429, 'too many requests'],
     [302, 'HTTP 302'],
     [502, 'HTTP 502'],
-  ])('reports the error if the node returns %i', async (status, message) => {
+  ])('reports the error if the node returns the HTTP status %i', async (status, message) => {
     setup.node.respondToAll('{}', status, { location: setup.node.url });
     await expect(read([NOWHERE])).rejects.toThrow(message);
     await expect(setup.reader.ping()).rejects.toThrow(ChainUnavailable);
   });
 
   it.each([401, 429])(
-    'is unavailable if the node returns %i for every receipt, rather than without these hashes',
+    'is unavailable, and returns no partial result, if the node returns HTTP %i for every receipt',
     async (status) => {
       setup.node.refuseFor(({ method }) => method === 'eth_getTransactionReceipt', status);
       await expect(read([`0x${'c1'.repeat(32)}`])).rejects.toThrow(ChainUnavailable);
     },
   );
 
-  it('stops at the size limit of a response, and refuses a compressed response', async () => {
+  it('stops reading a response at the size limit, and refuses a compressed response', async () => {
     setup.node.respondToAll(' '.repeat(64 * 1_048_576));
     await expect(read([NOWHERE])).rejects.toThrow(/more than \d+ bytes/);
     setup.node.respondToAll('\u001f\u008b', 200, { 'content-encoding': 'gzip' });
@@ -116,7 +116,7 @@ describe('the chain behind a faulty JSON-RPC node', () => {
       expect(again).toHaveLength(99);
     });
 
-    it('reads the whole receipt only for an outcome with a transfer to a requested wallet', async () => {
+    it('reads the whole receipt for an outcome only if it has a transfer to a requested wallet', async () => {
       const to = setup.chain.newAddress();
       const { hash } = await setup.chain.transfer(to, '3');
       setup.node.tamper(large(hash));
@@ -217,7 +217,7 @@ describe('the chain behind a faulty JSON-RPC node', () => {
       reader.onApplicationShutdown();
     });
 
-    it('skips a node whose newest block is old, on chains with block times', async () => {
+    it('skips a node whose newest block is older than the maximum age', async () => {
       await setup.chain.mine();
       const reader = several({ chainMaxHeadAgeSeconds: 600 });
       setup.node.tamper(({ method }, { result }) =>

@@ -84,7 +84,7 @@ it.each<[string, Pending, boolean]>([
     { expires: '-11 minutes', scheduled: '5 seconds' },
     false,
   ],
-])('a payout %s', async (_, facts, overdue) => {
+])('overdue payouts are found by chain, window and checks: a payout %s', async (_, facts, overdue) => {
   await pending('one', facts);
   expect(await isListed('one')).toBe(overdue);
 });

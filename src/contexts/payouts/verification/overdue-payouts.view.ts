@@ -3,8 +3,7 @@ import { chainRules } from '../../../platform/chain/chain-rules.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { inDays, listPage } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { comparableHash } from '../payouts/payout-events.js';
-import { STATUS } from '../payouts/payouts-projection.view.js';
+import { comparableHash, STATUS } from '../payouts/payout-events.js';
 import { PAYOUT_COLUMNS, type PayoutFilter, type PayoutJson } from '../payouts/payouts.view.js';
 import { VERIFICATION } from './verification-queue.store.js';
 

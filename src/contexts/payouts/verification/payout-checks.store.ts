@@ -52,7 +52,7 @@ const LATEST_FINDING = `case when pending.hash !~ '^0x[0-9a-f]{64}$' then 'not_a
 
 const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Inserts checks and deletes those beyond the newest {@link MAX_CHECKS}. */
+/** The SQL that inserts checks and deletes all but the newest {@link MAX_CHECKS} of each payout. */
 const RECORD = `
   with checked as (
     select * from unnest($2::uuid[], $3::integer[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])

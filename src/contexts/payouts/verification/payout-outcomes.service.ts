@@ -15,10 +15,10 @@ import type { PendingPayout } from './verification-queue.store.js';
 type VerifiedRow = Pick<PendingPayout, 'payoutId' | 'userId' | 'hash' | 'amountMinor'>;
 
 /**
+ * The result of an attempt to record the outcome of a payout:
  * - `written`: the outcome is stored now
  * - `ended`: the payout had an outcome already, or was never reported
- * - `early`: the window is not over
- * - `row_changed`: the row differs from the report
+ * - `early` (the window is not over) or `row_changed` (the row differs from the report)
  */
 type Outcome = 'written' | 'ended' | 'early' | 'row_changed';
 
@@ -34,8 +34,8 @@ export class PayoutOutcomes {
 
   /**
    * Records the payout as received by the first transfer that no other payout has claimed. Returns `used` if
-   * there is none. Claim and event are one commit. A store without atomic commits writes the claim first, so
-   * a payout that expires in between keeps the claim.
+   * all are claimed. Claim and event are one commit. A store without atomic commits writes the claim first,
+   * so a payout that expires in between keeps the claim.
    */
   async receive(row: VerifiedRow, transfers: readonly TransferSighting[]): Promise<Outcome | 'used'> {
     for (const evidence of transfers) {

@@ -6,7 +6,7 @@ import type { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
 import type { RpcResponse } from '../../../platform/chain/rpc-responses.js';
 
 const HEX = /^0x[0-9a-f]+$/i;
-/** The limit of a stored receipt, some 400 logs. Only the hash of a larger one is stored. */
+/** The size limit of a stored receipt, some 400 logs. A larger receipt is stored only as its hash. */
 const MAX_KEPT_BYTES = 262_144;
 
 interface RawLog {
@@ -29,7 +29,7 @@ interface RawReceipt {
   readonly logsBloom?: unknown;
 }
 
-/** Reads the transfers of one transaction from an eth_getLogs result; undefined if it is unusable. */
+/** Reads the transfers of a transaction from an eth_getLogs result; undefined if the result is unusable. */
 function readTransfers(result: unknown, hash: string): readonly TransferLog[] | undefined {
   if (!Array.isArray(result) || !result.every(isLog)) return undefined;
   return result
@@ -103,9 +103,9 @@ function isLog(log: unknown): log is RawLog {
   );
 }
 
-/** The limit of a response with few transfers, or with a transaction (perhaps over 128 KiB of input). */
+/** The byte limit of a response with few transfers or one transaction, whose input may exceed 128 KiB. */
 const MAX_BYTES = 4_194_304;
-/** The limit for the whole receipt of a transaction with a relevant transfer. */
+/** The byte limit of the whole receipt of a transaction with a relevant transfer. */
 const RECEIPT_BYTES = 33_554_432;
 
 /** Reads block and transfers of a large receipt. The result is `partial`: the logs' places are unknown. */
@@ -135,7 +135,7 @@ export async function readWholeReceipt(
   return readReceipt(response!, hash);
 }
 
-/** Returns null for a transaction in no block, undefined for an unusable response. */
+/** Reads a receipt; null for a transaction in no block, undefined for an unusable response. */
 export function readReceipt(response: RpcResponse, hash: string): TransactionReceipt | null | undefined {
   if (!('result' in response)) return undefined;
   const { result, text } = response;
@@ -149,7 +149,7 @@ export function readReceipt(response: RpcResponse, hash: string): TransactionRec
   return text === undefined ? parseReceipt(result) : { ...parseReceipt(result), source: toSource(text) };
 }
 
-/** Reads the block from an eth_getTransactionByHash response. Results are as for {@link readReceipt}. */
+/** Reads the block of an eth_getTransactionByHash response; null or undefined as in {@link readReceipt}. */
 export function readPlace(
   response: RpcResponse,
   hash: string,

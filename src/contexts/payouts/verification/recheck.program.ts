@@ -55,7 +55,7 @@ function openNode(config: ChainConfig, rpc: string | undefined): ChainNode {
   return new ChainNode(options, systemClock);
 }
 
-/** Prints all notes. Returns why the node became unreliable; null when everything was checked. */
+/** Prints all notes of a recheck. Returns why it stopped early; null if all payouts were checked. */
 async function run(recheck: Recheck, print: (text: string, json: object) => void): Promise<string | null> {
   const progress = createProgress('payouts checked');
   try {

@@ -14,7 +14,7 @@ import {
 const TRIES = 4;
 const BETWEEN = { firstMs: 500, maxMs: 2000 };
 
-/** Both methods throw {@link ChainUnavailable}. */
+/** The node of a recheck. Both methods throw {@link ChainUnavailable}. */
 interface RecheckedNode {
   confirm(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation>;
   blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
@@ -48,7 +48,7 @@ export class Recheck {
     public position: string | null,
   ) {}
 
-  /** Yields the notes of each whole page. If it throws {@link ChainUnavailable}, continue from `position`. */
+  /** Yields the notes on each page of the log. Continue from `position` after {@link ChainUnavailable}. */
   async *pages(): AsyncGenerator<readonly Noted[]> {
     for await (const events of logPages(this.store, { after: this.position, end: await this.store.head() })) {
       const notes = await this.check(events);

@@ -43,7 +43,7 @@ describe('the queue of pending payouts', () => {
   const again = (payout: PendingPayout, over: Partial<NextCheck> = {}): Promise<void> =>
     queue.reschedule([{ payout, delayMs: 0, finding: 'not_found', ...over }], NOW);
 
-  it('lets one process claim a payout for 15 s and removes the payout with its outcome', async () => {
+  it('lets only one process claim a payout, for 15 s, and removes payouts that have an outcome', async () => {
     await add('one', 10);
     const claims = await Promise.all([claim(6), claim(6), claim(10)]);
     const ids = claims.flatMap(({ payouts }) => payouts.map(({ payoutId }) => payoutId));

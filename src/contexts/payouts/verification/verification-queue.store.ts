@@ -18,6 +18,7 @@ import {
   PAYOUT_EXPIRED,
   PAYOUT_RECEIVED,
   PAYOUT_REPORTED,
+  STATUS,
   type PayoutReported,
 } from '../payouts/payout-events.js';
 import type { CheckFinding, Closing } from './verification.js';
@@ -37,7 +38,7 @@ export const VERIFICATION_WORK_LIST: WorkList = {
   ends: [PAYOUT_RECEIVED, PAYOUT_EXPIRED],
 };
 
-/** The priority lines, so that fresh, old and unresponsive payouts do not delay each other. */
+/** The lines of the queue, which separate fresh payouts, old payouts, and payouts without a response. */
 export const LINES = { fresh: 0, old: 1, noResponse: 2 } as const;
 
 const LEASE_MS = 15_000;
@@ -45,7 +46,7 @@ const FRESH_MS = 600_000;
 /** The delay of a payout on another chain, which is checked again because CHAIN_ID may change. */
 const OTHER_CHAIN_MS = 30 * 60_000;
 
-/** The state of an item, empty before the first check. Times are ISO 8601. */
+/** The state of a work item, empty before the first check. Times are ISO 8601. */
 interface State {
   readonly checks?: number;
   /** The scheduled time of the next check. Unlike `due_at`, it does not change with each attempt. */
@@ -59,12 +60,12 @@ export interface PendingPayout {
   readonly payoutId: string;
   readonly userId: string;
   readonly merchantId: string;
-  /** The hash. An EVM hash is in lower case. */
+  /** The transaction hash. An EVM hash is in lower case. */
   readonly hash: string;
   readonly amountMinor: bigint;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** The wallet, set by the round; null if the user has none, undefined if the user could not be read. */
+  /** The user's wallet, set by the round; null if there is none, undefined if the user could not be read. */
   wallet?: string | null | undefined;
   /** The logs that confirmed other payouts. The read model may lag, so no outcome depends on them. */
   readonly usedLogs: ReadonlySet<number>;
@@ -74,7 +75,7 @@ export interface PendingPayout {
 
 export interface Claimed {
   readonly payouts: readonly PendingPayout[];
-  /** The time by the database's clock. */
+  /** The time of the claim by the database's clock. */
   readonly now: Date;
   /** True when more payouts may be due. */
   readonly more: boolean;
@@ -84,7 +85,7 @@ export interface NextCheck {
   readonly payout: PendingPayout;
   readonly delayMs: number;
   readonly finding: CheckFinding;
-  /** True for a transaction that can only be read separately. */
+  /** True for a transaction that can only be read in a separate request. */
   readonly isLarge?: boolean | undefined;
   /** The first check after the window, for a later check to confirm. */
   readonly closing?: Closing;
@@ -165,7 +166,7 @@ const FACTS = `
     expires_at as "expiresAt", chain_id, amount_minor, clock_timestamp() as now,
     array(select log_index from payouts.payouts used
           where hashtextextended(transaction_hash, 0) = hashtextextended(work.hash, 0)
-            and transaction_hash = work.hash and status = 1 and id <> work.payout_id) as used
+            and transaction_hash = work.hash and status = ${STATUS.received} and id <> work.payout_id) as used
   from payouts.verifications work where payout_id = any($1::uuid[])`;
 
 function toPendingPayout(item: WorkItem<State>, row: Row): PendingPayout {

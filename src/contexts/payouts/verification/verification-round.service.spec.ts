@@ -124,7 +124,7 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     expect((await check({ closing: CLOSING, ...second })).expired).toEqual([]);
   });
 
-  it.each(['early', 'row_changed'])('is checked again if its outcome is %s', async (outcome) => {
+  it.each(['early', 'row_changed'])('is checked again if its expiry results in %s', async (outcome) => {
     const { checks, expired, recorded } = await check({ closing: CLOSING, afterFirstMs: 60_000, outcome });
     const finding = outcome === 'early' ? 'not_found' : outcome;
     expect([expired, checks, recorded]).toMatchObject([[], [{ finding }], [{ finding }]]);

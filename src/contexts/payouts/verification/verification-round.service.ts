@@ -38,18 +38,18 @@ import {
 import { payoutsConfig, type PayoutsConfig } from '../payouts.config.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 
-/** The limit of concurrent outcomes. Concurrent outcomes share group commits. */
+/** The limit of outcomes that are written concurrently, so that they share group commits. */
 const PARALLEL = 50;
 const USERS_AT_A_TIME = 16;
 
 interface Verdict {
   readonly finding: Finding;
-  /** The transfers; empty unless the finding is `settled`. */
+  /** The transfers that confirm the payout; empty unless the finding is `settled`. */
   readonly transfers: readonly TransferSighting[];
   readonly source?: ReceiptSource | undefined;
 }
 
-/** A check. `delayMs` is null once the payout has its outcome. */
+/** A check of a payout. `delayMs` is null once the payout has its outcome. */
 type Checked = Omit<NextCheck, 'delayMs'> & { readonly delayMs: number | null };
 
 /**
@@ -75,7 +75,7 @@ export class VerificationRound {
   }
 
   /**
-   * Returns the number of payouts with an outcome. Throws ChainUnavailable when no node can be relied on.
+   * Returns the number of payouts that got an outcome. Throws ChainUnavailable if no node can be relied on.
    * @param separately sends one request per payout instead of batches
    */
   async run({ payouts, now: claimedAt }: Claimed, separately: boolean): Promise<number> {
@@ -122,7 +122,7 @@ export class VerificationRound {
     return ended.length;
   }
 
-  /** Reads the chain. A failed read is recorded for people; the next check replaces that record. */
+  /** Reads the chain. A failed read is recorded as a check, which the next check replaces. */
   private async observe(
     claimed: readonly PendingPayout[],
     separately: boolean,

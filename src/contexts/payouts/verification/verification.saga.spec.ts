@@ -116,7 +116,7 @@ describe('the saga of verifications', () => {
     );
   });
 
-  it('schedules a check at once, and another when the user gets a wallet', async () => {
+  it('schedules a check of a new payout at once, and another when its user gets a wallet', async () => {
     world += 1;
     await db.database.query('truncate payouts.verifications, work.items');
     await apply([reported(0, 0), reported(1, 1)]);
@@ -141,7 +141,7 @@ describe('the saga of verifications', () => {
       return check.compare();
     };
 
-    it('has a missing row only for a pending payout that was reported before the checkpoint', async () => {
+    it('reports a missing row only for a pending payout reported before the checkpoint', async () => {
       world += 1;
       const [first, second, third] = [reported(1, 1), reported(2, 1), reported(3, 1)];
       const events = [first, second, third, ended(2, 1, 'expired')];

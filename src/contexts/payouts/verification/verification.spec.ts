@@ -109,7 +109,7 @@ describe('nodes that have a transfer', () => {
     expect(quorumFinding([settled(), { kind: 'not_found' }, settled()], 2)).toEqual(settled());
   });
 
-  it('agree on a confirming transfer even if they count different numbers of blocks', () => {
+  it('agree on a transfer that is not final even if they count different numbers of missing blocks', () => {
     const confirming: Finding = { kind: 'confirming', blocks: 3 };
     expect(quorumFinding([confirming, { kind: 'confirming', blocks: 4 }], 2)).toEqual(confirming);
   });
@@ -138,7 +138,7 @@ describe('the expiry of a payout', () => {
     expect(isSecondCheck(first, { ...second, head: 10 }, { ...rules, requiresNewerHead: false })).toBe(true);
   });
 
-  it('compares findings of a confirming transfer by its remaining blocks', () => {
+  it('compares findings of a transfer that is not final by the number of missing blocks', () => {
     expect(closingName({ kind: 'confirming', blocks: 3 })).toBe('confirming 3');
     expect(closingName({ kind: 'reverted' })).toBe('reverted');
   });

@@ -6,7 +6,7 @@ export interface TransferLog {
   readonly from: string;
   readonly to: string;
   readonly amountMinor: bigint;
-  /** The place among the logs of the transaction, from 0. A reorganisation does not change it. */
+  /** The place among the logs of the transaction, from 0. A reorganisation does not change the place. */
   readonly logIndex: number;
 }
 
@@ -17,9 +17,9 @@ export interface TransactionReceipt {
   /** True for a receipt with only the USDC transfers to the requested wallets, without their places. */
   readonly partial?: true;
   readonly transfers: readonly TransferLog[];
-  /** The time of its block in seconds since 1970. Only confirmed observations have it. */
+  /** The time of the block in seconds since 1970. Only confirmed observations have this time. */
   readonly blockTime?: number;
-  /** The receipt as the node sent it. Only confirmed observations have it. */
+  /** The receipt as the node sent it. Only confirmed observations have this source. */
   readonly source?: ReceiptSource;
 }
 
@@ -119,7 +119,7 @@ export function toFinding(
   return { kind: 'settled', transfers: free.map((log) => toSighting(receipt, log)) };
 }
 
-/** Adds the confirmations and receipt of one node; null for a receipt without source or block time. */
+/** Adds confirmations and receipt hash of one node to transfers; null if source or block time is missing. */
 export function recordedTransfers(
   { transfers }: Extract<Finding, { kind: 'settled' }>,
   receipt: TransactionReceipt | null | undefined,
@@ -168,7 +168,7 @@ export interface Closing {
   readonly at: string;
 }
 
-/** Returns the text by which two checks compare findings. Progress towards finality changes it. */
+/** Returns the text by which two checks compare findings. Progress towards finality changes the text. */
 export function closingName(finding: Finding): string {
   return finding.kind === 'confirming' ? `confirming ${finding.blocks}` : finding.kind;
 }

@@ -42,7 +42,7 @@ it('concurrent batches share few statements and are stored unchanged, each once'
   expect(statements.length).toBeLessThan(8);
 });
 
-it('a statement that fails stores none of its batches, and every insert in it rejects', async () => {
+it('a failed statement stores none of its batches and rejects all of their inserts', async () => {
   const accepted = new AcceptedBatches(db.database, clock);
   const [good, bad] = [batchOf(10), { ...batchOf(10), item_count: 2 ** 40 }];
   const results = await Promise.allSettled([bad, good].map((each) => accepted.insert(each)));

@@ -113,7 +113,7 @@ export class AcceptedBatches {
     return rows.map(({ merchant_id }) => merchant_id);
   }
 
-  /** Returns the merchant's accepted batches after `after`, oldest first, for one transaction. */
+  /** Returns the merchant's accepted batches for one transaction, oldest first, after the batch `after`. */
   next(merchantId: string, after?: AcceptedBatch): Promise<AcceptedBatch[]> {
     return this.database.query<AcceptedBatch & Record<string, unknown>>(
       `select batch_id, received_at, item_count, body from (

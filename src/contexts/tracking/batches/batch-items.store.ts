@@ -28,7 +28,7 @@ export function storedItems({ body, item_count }: Body): TrackedItem[] {
   try {
     const items = readItems(body);
     if (items.length === item_count) return items;
-    throw new Error(`${items.length} items instead of ${item_count}`);
+    throw new Error(`the body has ${items.length} items, expected ${item_count}`);
   } catch (error) {
     throw new UnreadableBatch((error as Error).message);
   }
@@ -41,7 +41,7 @@ export function readItems(body: Buffer): TrackedItem[] {
   );
 }
 
-/** Blanks a person's events. Returns the new body and the indexes of these events, or null if it has none. */
+/** Blanks a person's events. Returns the new body and the indexes of these events, or null for no events. */
 export function bodyWithout(
   body: Buffer,
   externalId: string,
@@ -58,12 +58,12 @@ export function bodyWithout(
   return { body: Buffer.from(`{"events":[${texts.join()}]}`), items };
 }
 
-/** Returns the item with only id and time, so that a repeat is not counted. Merchants send no empty texts. */
+/** Empties all but id and time, which identify repeats. No merchant can send an item with empty texts. */
 function blank({ event_id, event_datetime }: TrackedItem): string {
   return JSON.stringify({ event_id, event_name: '', event_datetime, user_external_id: '', payload: {} });
 }
 
-/** Reads the last `events` array. `read` appends the element at an index to `items` and returns its end. */
+/** Reads the last `events` array. `read` adds the element at `at` to `items` and returns its end index. */
 function readElements<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
   let items: T[] = [];
   eachMember(json, 0, (key, start) => {

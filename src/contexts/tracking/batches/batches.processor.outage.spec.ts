@@ -106,7 +106,7 @@ describe('the processing of batches', () => {
     expect(await counted()).toEqual({ accepted: 0, bits: sent.length });
   });
 
-  it('is continued by another process if the database connection of the first hangs', async () => {
+  it('is continued by another process if the database connection of the first process hangs', async () => {
     proxy.hangAt = { text: MESSAGES['the marking of batches'], side: 'unacknowledged' };
     await hanging();
     await harness.settle([harness.worker()]);

@@ -74,7 +74,7 @@ describe('accepted batches', () => {
     expect(await harness.newItems(batch)).toEqual([0, 1]);
   });
 
-  it('create one event for an id that several batches contain, processed together or in turn', async () => {
+  it('create one event for an id in several batches, whether processed together or one by one', async () => {
     const [a, b, c, d] = items(4) as [SentItem, SentItem, SentItem, SentItem];
     const one = await harness.accept(merchant, [a, b]);
     const two = await harness.accept(merchant, [b, c]);

@@ -18,7 +18,7 @@ interface Chunk {
   readonly events: readonly BatchEvent[] | null;
 }
 
-/** Processes accepted batches round robin over merchants, so that none waits for the backlog of another. */
+/** Processes accepted batches round robin, so that no merchant waits for the backlog of another merchant. */
 @Injectable()
 export class BatchesProcessor implements OnModuleInit {
   @Background()

@@ -50,13 +50,13 @@ describe('an item of a batch', () => {
     },
   );
 
-  it('can omit device_id, but not leave it blank', () => {
+  it('can omit device_id, but is refused with a blank device_id', () => {
     expect(findFault(without('device_id'))).toBeNull();
     expect(findFault(eventItem({ device_id: null }))).toBeNull();
     expect(findFault(eventItem({ device_id: ' ' }))).toBe('.device_id must not be blank');
   });
 
-  it('is checked with the space around its device_id, which is stored', () => {
+  it('is refused if device_id, with its surrounding space, is too long or has control characters', () => {
     for (const value of [` ${'a'.repeat(255)}`, `${' '.repeat(300)}a`])
       expect(findFault(eventItem({ device_id: value }))).toBe('.device_id must be at most 255 characters');
     for (const value of ['a\n', '\ta', 'a\r\n'])

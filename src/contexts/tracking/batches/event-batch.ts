@@ -16,7 +16,7 @@ const PLAIN = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 export interface TrackedItem {
   readonly event_id: string;
   readonly event_name: string;
-  /** UTC with microseconds, `2026-02-28T23:59:00.000000Z`. */
+  /** The time in UTC with microseconds, such as `2026-02-28T23:59:00.000000Z`. */
   readonly event_datetime: string;
   readonly user_external_id: string;
   readonly device_id: string | null;
@@ -118,7 +118,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The limit of items per batch; more result in 413 (contract.md 17.3). */
+/** The limit of items per batch; more items result in 413 (contract.md 17.3). */
 export const MAX_ITEMS = 1000;
 
 /** Returns the number of items. Throws `too_large`, or `bad_request` with a fault (contract.md 17.3). */

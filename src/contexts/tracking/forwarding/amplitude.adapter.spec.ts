@@ -64,7 +64,7 @@ describe('a response of Amplitude', () => {
     });
   });
 
-  it('with 429 throttles listed events, else those of listed users and devices, longer after a quota', () => {
+  it('with status 429 throttles the listed events, users and devices, longer above a daily quota', () => {
     expect(
       said(429, { throttled_events: [1, 2, 5, -1], throttled_users: { 'merchant:a': 40 } }),
     ).toMatchObject({
@@ -110,7 +110,7 @@ describe('a response of Amplitude', () => {
     expect(said(400, { events_with_invalid_fields: { time: [77] } })).toMatchObject({ outcome: 'rejected' });
   });
 
-  it('with status 413 to one event refuses that event only above half the size limit', () => {
+  it('with status 413 refuses a single event only if the event exceeds half the size limit', () => {
     const sent = (bytes: number) => said(413, {}, null, [{ ...events[0]!, payload: 'x'.repeat(bytes) }]);
     expect(sent(475_001)).toMatchObject({ refused: [{ index: 0, reason: 'too large' }], throttled: [] });
     expect(sent(475_000)).toEqual({ outcome: 'rejected', reason: 'too large' });
@@ -121,7 +121,7 @@ describe('a response of Amplitude', () => {
     ['999999', 3_600_000],
     [new Date(Date.now() - 5000).toUTCString(), 0],
     ['soon', null],
-  ])('requests the pause of its Retry-After if that is valid: %s', (retryAfter, retryAfterMs) => {
+  ])('requests the pause of a Retry-After header if the header is valid: %s', (retryAfter, retryAfterMs) => {
     expect(said(503, {}, retryAfter)).toMatchObject({ retryAfterMs });
   });
 

@@ -6,7 +6,7 @@ import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from './analytics.ports.js';
 import type { TrackingConfig } from '../tracking.config.js';
 
-/** The waits in ms for throttled events, a used-up quota (it moves hourly) and the whole project (ADR 84). */
+/** The waits in ms after throttled events, an exceeded daily quota or a throttled project (ADR 84). */
 export const AMPLITUDE_WAITS = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
 export type AmplitudeWaits = Readonly<typeof AMPLITUDE_WAITS>;
 
@@ -80,7 +80,7 @@ function findRefused(reply: ResponseBody, events: readonly AnalyticsEvent[]): Pa
   return found.filter(({ index }) => index in events);
 }
 
-/** Returns the throttled events. If none is listed, `byIds` selects them by the listed users and devices. */
+/** Returns the throttled events. If no event is listed, `byIds` selects by listed users and devices. */
 function findThrottled(
   reply: ResponseBody,
   events: readonly AnalyticsEvent[],

@@ -6,7 +6,7 @@ import type { DueBatch, ForwardingRefusal } from './forwarding.store.js';
 import { storedItems } from '../batches/batch-items.store.js';
 import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from './analytics.ports.js';
 
-/** The consecutive unexplained rejections after which the provider counts as unavailable. */
+/** The number of consecutive unexplained rejections after which the provider counts as unavailable. */
 const MAX_REJECTED_IN_ROW = 20;
 const OVERHEAD_BYTES = 300;
 const MAX_BYTES_PER_CHARACTER = 3;
@@ -61,7 +61,7 @@ export class PendingBatch {
 
 export interface RoundEnd {
   readonly unavailable: Unavailable | null;
-  /** True if the provider accepted events, or listed refused or throttled ones. */
+  /** True if the provider accepted events, or listed refused or throttled events. */
   readonly responded: boolean;
 }
 
@@ -96,7 +96,7 @@ interface RoundOptions {
 export class ForwardingRound {
   private rejectedInRow = 0;
   private responded = false;
-  /** The reason for the last rejected request with a batch that had never failed before. */
+  /** The reason for the last rejection of a request with a batch that had never failed before. */
   private reason: string | null = null;
 
   constructor(private readonly options: RoundOptions) {}
@@ -183,7 +183,7 @@ function forbidden(detail: string): Unavailable {
   return { outcome: 'unavailable', cause: 'forbidden', detail, retryAfterMs: null };
 }
 
-/** Groups events into requests. Failed batches come last, each alone; every failure halves their requests. */
+/** Groups events into requests. Failed batches come last, each alone; a failure halves their requests. */
 function groupEvents(batches: readonly PendingBatch[], limits: Analytics['limits']): PendingEvent[][] {
   const fresh = batches.filter(({ row }) => row.forward_attempts === 0);
   const failed = batches.filter(({ row }) => row.forward_attempts > 0);

@@ -4,7 +4,7 @@ import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { BatchRow } from '../batches/accepted-batches.store.js';
 
-/** The body bytes after which a round is full. The last body may exceed them. */
+/** The number of body bytes at which a round is full. The last body may exceed this number. */
 const ROUND_BYTES = 4 * 1024 * 1024;
 const SKIPPED = 1000;
 const COUNTED = 10_000;

@@ -43,7 +43,7 @@ it('pending events of an erased person are not forwarded, but pending events of 
   expect(bodyWithout(body, 'ada')).toBeNull();
 });
 
-it('an unprocessed batch remains unchanged, and a later erasure waits until it is processed', async () => {
+it('an unprocessed batch remains unchanged, and later erasures wait for its processing', async () => {
   const accepted = await batch('accepted');
   await events.rewrite(accepted, 'ada');
   expect((await rowOf(accepted)).body.toString()).toBe(batchOf(ITEMS));

@@ -58,7 +58,7 @@ export class ErasedEvents {
     return rows.length > 0;
   }
 
-  /** Blanks the person's events in one batch. Returns false without a change. A row lock orders erasures. */
+  /** Blanks the person's events in one batch. Returns false if nothing changes. A lock orders erasures. */
   rewrite(batchId: string, externalId: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       const { rows } = await tx.query<BatchState>(

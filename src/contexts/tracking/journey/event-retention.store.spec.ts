@@ -36,7 +36,7 @@ describe('the retention of tracking events', () => {
     expect(new Set(await kept())).toEqual(new Set(batches));
   });
 
-  it('deletes nothing while the clock of the process is behind', async () => {
+  it('deletes nothing while the clock of the process is 30 days behind', async () => {
     const behind = { now: () => new Date(Date.now() - 30 * DAY_MS) };
     const retention = new EventRetention(db.database, behind, CONFIG);
     const old = await batch('forwarded', 15);

@@ -36,7 +36,7 @@ export class AdminUsers {
     private readonly operations: Operations,
   ) {}
 
-  /** Returns a page, newest first. A phone number finds its holder by keyed hash, never an erased user. */
+  /** Returns a page, newest first. A phone number is found by keyed hash, but not for an erased user. */
   async page(
     merchants: readonly string[] | null,
     filter: UsersFilter,
@@ -53,7 +53,7 @@ export class AdminUsers {
     return { users, next_cursor };
   }
 
-  /** Returns a user or throws `not_found`. A response under an Idempotency-Key must not be `personal`. */
+  /** Returns a user or throws `not_found`. `personal` must be false if the response is stored for repeats. */
   async get(userId: string, personal: boolean): Promise<{ readonly user: AdminUser }> {
     const found = await this.load(userId);
     const { user_id: id, merchant_id, external_id, created_at, account_state, issuer_wallet_address } = found;

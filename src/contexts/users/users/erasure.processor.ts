@@ -18,7 +18,7 @@ import { user, type UserErased } from './user.js';
 
 const toErasure = (part: string): string => `users.erasure.${part}`;
 
-/** Calls every method with `@Forgets` for each erased person until it is done. */
+/** Calls every method with `@Forgets` for each erased person until the method reports that it is done. */
 @Injectable()
 export class ErasureProcessor implements OnModuleInit {
   @Background()
@@ -37,7 +37,7 @@ export class ErasureProcessor implements OnModuleInit {
   onModuleInit(): void {
     const found = Forgets.discover(this.discovery);
     const missing = [...Forgets.declared].find((part) => found.every(({ value }) => value !== part));
-    if (missing !== undefined) throw new Error(`${missing} keeps personal data, and no provider forgets it`);
+    if (missing !== undefined) throw new Error(`no provider has a method with @Forgets('${missing}')`);
     this.works = found.map(({ value, call }) => this.toWork(value, call));
   }
 

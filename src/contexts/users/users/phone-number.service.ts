@@ -4,14 +4,14 @@ import { Fault } from '../../../kernel/fault.js';
 import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
 import plans from '../words/phone-plans.json' with { type: 'json' };
 
-/** Calling codes and number lengths, without formatting tables. */
+/** The calling codes and number lengths, without formatting tables. */
 const METADATA = createRequire(import.meta.url)('libphonenumber-js/metadata.min.json') as MetadataJson;
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 
 /**
- * The numbering plans with two spellings of a number, which differ in `digits` between `head` and `rest`. The
- * current spelling is first. With `bothInUse` a number is stored as sent.
+ * The numbering plans in which a number has two spellings: `head`, one of the two `digits`, then `rest`. The
+ * first of the `digits` is the current spelling. If `bothInUse` is true, a number is stored as it was sent.
  */
 const PLANS = plans.map(({ head, digits, rest, bothInUse = false }) => ({
   form: new RegExp(`^(${head})(?:${digits.join('|')})(${rest})$`),

@@ -11,7 +11,7 @@ const MAX_EMAIL_LENGTH = 320;
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
-/** Returns the tidy lower-case address; null for a blank text. */
+/** Returns the trimmed lower-case address, null for a blank text, or a Fault for another text. */
 export function readEmail(sent: string): string | null | Fault {
   const email = tidy(sent).toLowerCase();
   if (email === '') return null;

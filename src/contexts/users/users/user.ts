@@ -50,7 +50,7 @@ export const STATE_AFTER = {
 type Act = Pick<ActData, 'at' | 'reason' | 'actor'>;
 type Profile = UserCreated['data'];
 
-/** The folded user. `phone_number` is E.164. */
+/** The state of a user, folded from events. `phone_number` is in E.164 form. */
 export type User =
   | { readonly account_state: 'unknown' }
   | (Profile & { readonly account_state: 'onboarding'; readonly issuer_wallet_address: null })
@@ -126,7 +126,7 @@ function toAct({ at, reason, actor }: Act): Act {
   return { at, reason, actor };
 }
 
-/** Creates a user from normalized fields. A repeat has no effect; a late one throws IdempotencyKeyExpired. */
+/** Creates a user from normalized fields. A repeat has no effect, or throws IdempotencyKeyExpired if late. */
 export function createUser(profile: Profile, state: User): UserEvent[] {
   if (state.account_state === 'unknown') {
     const { user_id, merchant_id, external_id, phone_number, email, created_at } = profile;
@@ -155,7 +155,7 @@ export function startDeactivation(act: Act, state: User): UserEvent[] {
   return [{ type: 'user.deactivation_started.v1', data: { user_id, merchant_id, ...toAct(act) } }];
 }
 
-/** Completes a deactivation. `pendingPayouts` only falls; it is null until earlier payouts are counted. */
+/** Completes a deactivation. `pendingPayouts` never rises; it is null until earlier payouts are counted. */
 export function completeDeactivation(
   { pendingPayouts, at }: { pendingPayouts: number | null; at: string },
   state: User,

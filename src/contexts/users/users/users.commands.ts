@@ -29,7 +29,7 @@ import {
   type UserDeactivated,
 } from './user.js';
 
-/** Rethrows the error of an append. A held claim becomes `validation_failed`. */
+/** Rethrows the error of an append; a claim that another user has becomes `validation_failed`. */
 function refuseHeld(error: unknown): never {
   if (!(error instanceof ClaimHeld)) throw error;
   throw DomainError.invalid({ [error.claim.field]: [error.claim.message] }).asTransient();
@@ -37,7 +37,7 @@ function refuseHeld(error: unknown): never {
 
 const AT_A_TIME = 16;
 
-/** The claims of users. Stream names contain keyed hashes in place of personal values. */
+/** The claims to unique values of users. Their stream names contain keyed hashes, not personal values. */
 @Injectable()
 export class UserClaims {
   constructor(
@@ -46,8 +46,8 @@ export class UserClaims {
   ) {}
 
   /**
-   * Returns a claim per spelling, the current one first: an older user may hold an obsolete one. A
-   * deactivation frees the claims, because carriers reassign numbers.
+   * Returns a claim per spelling, the current one first, because an older user may have an obsolete spelling.
+   * A deactivation frees the claims, because carriers reassign numbers.
    */
   phoneNumber(merchantId: string, phoneNumber: string): Claim[] {
     return subscriberNumbers(phoneNumber).map((number) => ({
@@ -67,7 +67,7 @@ export class UserClaims {
     return [...streams].map((stream) => stream.slice(toStream(user, '').length));
   }
 
-  /** Returns a permanent claim: inbound events find their person by external id and must not reach others. */
+  /** Returns a permanent claim, so that inbound events with an external id never reach another person. */
   externalId(merchantId: string, externalId: string): Claim {
     return {
       category: 'user_external_id',
@@ -120,8 +120,8 @@ const BY_OPERATOR = { metadata: { actor: 'operator' } };
 export const USER_SUBJECT = { scope: 'users:write', subject: 'user', streams: userStreams } as const;
 
 /**
- * Deactivates an onboarding or active user: no further payout is accepted. A repeat keeps the first reason.
- * Throws `not_found`, or `invalid_transition` for a deactivated user.
+ * Starts to deactivate an onboarding or active user, for whom no further payout is accepted. A repeat keeps
+ * the first reason. Throws `not_found`, or `invalid_transition` for a deactivated user.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.deactivate' })
 export class StartDeactivation extends OperatorCommand {}
@@ -145,7 +145,7 @@ export class StartDeactivationHandler implements OperationHandler<StartDeactivat
   }
 }
 
-/** Ends a deactivation. Throws `not_found`, `invalid_transition`, or `unavailable` for a null count. */
+/** Ends a deactivation. Throws `not_found`, `invalid_transition`, or `unavailable` (payouts not counted). */
 export class CompleteDeactivation extends Command<void> {
   constructor(
     readonly userId: string,
@@ -171,8 +171,8 @@ export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeac
 
 /**
  * Activates an onboarding user with a wallet (EIP-55 checksummed). Throws `not_found`, and
- * `invalid_transition` for a user who is deactivating or deactivated. Throws `validation_failed` if any
- * merchant's user has the wallet: a transfer to it would confirm both users' payouts.
+ * `invalid_transition` for a user who is deactivating or deactivated. Throws `validation_failed` if another
+ * user of any merchant has the wallet, because a transfer to it would confirm payouts of both users.
  */
 export class ActivateUser extends Command<void> {
   constructor(

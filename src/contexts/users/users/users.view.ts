@@ -73,7 +73,7 @@ export interface UserFilter extends KeysetPage {
   readonly state?: UserState | undefined;
 }
 
-/** The rows of users, and users folded from their streams, so that a read includes every earlier write. */
+/** Reads rows of users. Folds a single user from events, so that the user includes every earlier write. */
 @Injectable()
 export class UsersView {
   constructor(

@@ -38,7 +38,7 @@ const CONFINED = {
   404: 'The key is confined to other merchants than that of merchant_id.',
 } as const;
 
-/** The webhook routes of operators and the portal (admin-api.md 3). The portal shows operators' reads. */
+/** The webhook routes of operators and the portal (admin-api.md 3). The portal lists reads by operators. */
 @AdminController()
 export class AdminWebhooksController {
   constructor(

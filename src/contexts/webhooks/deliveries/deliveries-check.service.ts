@@ -18,7 +18,7 @@ import { isAuthenticDelivery, type DeliveryWithMac } from '../endpoints/signing-
 const ENDPOINTS = 'webhooks.endpoint_snapshots';
 const USER_ERASED = 'user.erased.v1';
 const HELD_AT_ONCE = 500;
-/** The margin for clock differences. */
+/** The time before the end of the retention in which a delivery may be missing, because clocks differ. */
 const MARGIN_MS = HOUR_MS;
 const UUIDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
@@ -28,7 +28,7 @@ interface Created {
   readonly recordedAt: Date;
 }
 
-/** Checks that deliveries have valid MACs and match the events, and that endpoint rows match the events. */
+/** Checks the MACs of deliveries, and compares deliveries and endpoint rows with the events. */
 export class DeliveriesCheck implements TableCheck {
   readonly name = DELIVERIES_SAGA;
   private readonly published: Published;
@@ -38,7 +38,7 @@ export class DeliveriesCheck implements TableCheck {
   /** The number of stored deliveries that an event created. */
   private found = 0;
   private readonly erased = new Set<string>();
-  /** The missing deliveries within their retention, with the ids in their bodies, perhaps of erased users. */
+  /** The missing deliveries within their retention, with the ids in each body, to find erased users. */
   private readonly missing: (readonly [id: string, named: readonly string[]])[] = [];
   private keptSince: number | null = null;
   private readonly differences = new DifferentRows();

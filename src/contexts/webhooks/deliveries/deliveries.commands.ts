@@ -44,7 +44,7 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
   }
 }
 
-/** Requests another round of attempts. Throws `not_found`, or `invalid_transition` (disabled endpoint). */
+/** Requests a resend of a delivery. Throws `not_found`, or `invalid_transition` for a disabled endpoint. */
 export class ResendWebhookDelivery extends MerchantCommand<string> {}
 
 @CommandHandler(ResendWebhookDelivery)
@@ -79,7 +79,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
   }
 }
 
-/** Resends a delivery of any merchant for an operator (admin-api.md 4). Deliveries have no stream. */
+/** Resends a delivery of any merchant for an operator (admin-api.md 4). A delivery has no event stream. */
 @Operation({ name: 'deliveries.resend', scope: 'webhooks:write', subject: 'delivery', streams: () => [] })
 export class ResendDelivery extends OperatorCommand {}
 

@@ -32,7 +32,7 @@ describe('jobs that wake the sender of an endpoint', () => {
     expect(added[0]!.delay).toBeLessThanOrEqual(delayMs + 250);
   });
 
-  it('are added once per endpoint and 250 ms, and not for retries in more than a minute', () => {
+  it('are added once per endpoint in 250 ms, and never for a retry after more than a minute', () => {
     for (let n = 0; n < 50; n += 1) processor.wakeIn('a', 5000);
     processor.wakeIn('b', 5000);
     processor.wakeIn('c', 60_001);

@@ -16,7 +16,7 @@ import { DeliverySender } from './delivery-sender.service.js';
 import { DeliveryTable } from './deliveries.store.js';
 import { Lanes } from './lanes.service.js';
 
-/** The queue of jobs that wake the lane of an endpoint, its sender. A job may be lost or repeated. */
+/** The queue of jobs that wake the sender (the lane) of an endpoint. A job may be lost or repeated. */
 export const LANE_QUEUE = 'webhook-lanes';
 
 export interface LaneJob {
@@ -27,22 +27,22 @@ export interface LaneJob {
 const TICK_MS = 250;
 /** The delay above which no job is created, because the sweep finds the delivery within a second. */
 const MAX_DELAY_MS = 60_000;
-/** The rate limit of jobs per process. A job costs half a millisecond; one sweep finds all lanes (ADR 77). */
+/** The job limit of a process. A job costs half a millisecond; the sweep covers missing jobs (ADR 77). */
 const JOBS_PER_SECOND = 100;
 const MAX_REMEMBERED = 10_000;
 const SWEEP_MS = 1000;
-/** The pause after a sweep, in multiples of its duration. */
+/** The pause after a sweep, in multiples of the sweep's duration. */
 const REST = 10;
 const EVERY_SECOND = { everyMs: SWEEP_MS, backoff: { firstMs: SWEEP_MS, maxMs: SWEEP_MS } } as const;
 
-/** Sends due deliveries in processes with the role `worker`. The saga, retry jobs and a sweep wake lanes. */
+/** Sends due deliveries in `worker` processes. The saga, retry jobs and a sweep wake the senders. */
 @Injectable()
 @Processor(LANE_QUEUE, { autorun: false, concurrency: 20 })
 export class DeliveryProcessor
   extends WorkerHost
   implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
 {
-  /** The heartbeats are separate from the sweep, because a sweep of a large table may outlast the leases. */
+  /** Records heartbeats separately from the sweep, because the sweep of a large table may outlast leases. */
   @Background()
   readonly heartbeat = new BackgroundWork({
     name: 'heartbeat of deliveries',
@@ -99,7 +99,7 @@ export class DeliveryProcessor
     this.lanes.wake(endpointId);
   }
 
-  /** Adds a job to wake the lane after `delayMs` in any process. The sweep finds deliveries without a job. */
+  /** Adds a delayed job to wake the lane in any process. The sweep finds deliveries without a job. */
   wakeIn(endpointId: string, delayMs: number): void {
     const now = Date.now();
     const tick = Math.ceil((now + delayMs) / TICK_MS);

@@ -116,14 +116,16 @@ describe('the deliveries saga', () => {
   });
 
   it('records deliveries of a disabled endpoint as dropped, only for its own event types', async () => {
-    const [one, other] = [newId(), newId()];
+    const [one, other, failed] = [newId(), newId(), newId()];
     await handle(registered(one), registered(other), changed('disabled', one));
+    await handle(registered(failed, ['payout.failed']), changed('disabled', failed));
     const expired = event('payout.expired.v1', { ...facts, custom_metadata: '{}', expired_at: at });
-    await handle(registered(newId(), ['payout.failed']), received(), expired, changed('enabled', one));
+    await handle(received(), expired, changed('enabled', one));
     const states = async (id: string) =>
       (await deliveries()).filter((row) => row.endpoint_id === id).map((row) => row.state);
     expect(await states(one)).toEqual(['dropped', 'dropped']);
     expect(await states(other)).toEqual(['pending', 'pending']);
+    expect(await states(failed)).toEqual(['dropped']);
     saga.afterCommit?.([]);
     expect(woken).not.toContain(one);
     await handle(received());
@@ -169,7 +171,7 @@ describe('the deliveries saga', () => {
   });
 });
 
-describe('deliveries of types that an endpoint must list', () => {
+describe('deliveries of event types that an endpoint must list to receive', () => {
   const order = { order_id: 'o', key_id: 'k', at, status: 'failed', amount_refundable: '40' };
 
   it('are created only for endpoints that list them', async () => {

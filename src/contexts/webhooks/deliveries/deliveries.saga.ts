@@ -26,7 +26,7 @@ import {
 } from './saga-rows.store.js';
 import type { NewDelivery } from '../endpoints/signing-secrets.store.js';
 
-/** The subscription that keeps the rows of endpoints and deliveries. */
+/** The subscription that maintains the rows of endpoints and deliveries. */
 export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
 
 type CreatedDelivery = Omit<DeliveryRow, 'mac'>;
@@ -35,8 +35,8 @@ type OwnEvent = RecordedEvent &
   (WebhookEndpointEvent | WebhookTestRequested | WebhookResendRequested | WebhookRecoveryRequested);
 
 /**
- * Creates a delivery for each endpoint that received the type when the event was recorded. A delivery to an
- * endpoint that was disabled then is stored as dropped (contract.md 13.8). Events are applied in log order.
+ * Creates a delivery of each published event for each endpoint that received its type at that time. If the
+ * endpoint was disabled, the delivery is stored as dropped (contract.md 13.8). Events apply in log order.
  */
 export function deliveriesSaga(
   published: Published,
@@ -69,7 +69,7 @@ export function sagaEvents(published: Published): readonly string[] {
   return [...WEBHOOK_ENDPOINT_EVENTS, ...published.events, ...requests];
 }
 
-/** Returns the row changes that result from the events. It has no side effects. */
+/** Returns the row changes that result from the events, without side effects. */
 export function react(
   events: readonly RecordedEvent[],
   before: readonly EndpointRow[],
@@ -127,7 +127,7 @@ export function react(
   return { endpoints: [...changed].map((id) => endpoints.get(id)!), deliveries, resends, recoveries };
 }
 
-/** Returns true if the endpoint's row includes a later event. The event of the argument is then a repeat. */
+/** Returns true if the endpoint's row includes a later event. The given `event` is then a repeat. */
 function isAhead(endpoint: EndpointRow, event: RecordedEvent): boolean {
   return comparePositions(endpoint.position, event.position) > 0;
 }

@@ -62,7 +62,7 @@ describe('deliveries that a sender has claimed', () => {
     return new DeliveryTable({ query } as unknown as Database);
   };
 
-  it('cannot be claimed by another process, even if the claim is the first of the sender', async () => {
+  it('cannot be claimed by another process, even if the sender had never claimed before', async () => {
     await due(5);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     expect(await one.claim(endpointId, 3)).toHaveLength(3);
@@ -82,7 +82,7 @@ describe('deliveries that a sender has claimed', () => {
     expect(await free()).toBe(3);
   });
 
-  it('are free once the sender releases them, unless another process has claimed them since', async () => {
+  it('are freed by their sender only while no other process has claimed them', async () => {
     await due(3);
     const [one, other] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
     const claimed = await one.claim(endpointId, 10);
@@ -181,7 +181,7 @@ describe('deliveries that a sender has claimed', () => {
     expect(rows).toEqual([{ state: 'succeeded', attempts: 2, leased_by: null, outcomes }]);
   });
 
-  it('cannot be claimed again until a record without a response is retried', async () => {
+  it('cannot be claimed again if recording them failed, until a second recording succeeds', async () => {
     await due(1);
     let lost = false;
     const table = tableWith(async () => {
@@ -198,7 +198,7 @@ describe('deliveries that a sender has claimed', () => {
     expect(await table.claim(endpointId, 10)).toMatchObject([{ delivery_id, attempts: 1 }]);
   });
 
-  it('can be claimed again after a heartbeat if a claim preceded the response to their record', async () => {
+  it('are released by a heartbeat if they were claimed again before the record was confirmed', async () => {
     await due(1);
     const response = withResolvers();
     const recorded = withResolvers();

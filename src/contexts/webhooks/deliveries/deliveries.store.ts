@@ -9,9 +9,9 @@ import type { DeliveryWithMac } from '../endpoints/signing-secrets.store.js';
 
 /** The age of the last heartbeat at which other processes may release the leases of a sender. */
 const DEAD_AFTER_SECONDS = 10;
-/** The age of the last heartbeat at which a sender treats its leases as expired, two seconds earlier. */
+/** The heartbeat age at which a sender treats its leases as expired, 2 s before others may release them. */
 const UNRESPONSIVE_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
-/** The time to collect results for one statement, under load. */
+/** The time for which results are collected into one statement, under load. */
 const GATHER_MS = 3;
 
 export interface DeliveryClaim extends DeliveryWithMac {
@@ -56,7 +56,7 @@ export interface DeliveryResult {
 
 type ClaimRequest = readonly [endpointId: string, room: number];
 
-/** Claims deliveries for this process and records their attempts. Calls of many lanes share statements. */
+/** Claims deliveries for this process and records their attempts. Calls for many endpoints are grouped. */
 @Injectable()
 export class DeliveryTable {
   private readonly senderId = newId();
@@ -185,7 +185,7 @@ export class DeliveryTable {
     return requests.map(([endpointId]) => lanes.get(endpointId) ?? []);
   }
 
-  /** Releases rows leased by this process but not held in memory, because a response was lost or late. */
+  /** Releases rows leased by this process but unknown to it, because a database response was lost or late. */
   private async releaseUnknown(): Promise<void> {
     await this.database.query(
       'update webhooks.deliveries set leased_by = null where leased_by = $1 and not (delivery_id = any($2::uuid[]))',

@@ -154,7 +154,7 @@ describe('the operator list of deliveries', () => {
     );
   });
 
-  it('finds rare types on several pages and unsent deliveries on one, for one merchant or all', async () => {
+  it('finds deliveries of a rare type on several pages, but unsent deliveries on a single page', async () => {
     await insertDeliveries(db.database, ENDPOINTS[0].id, 2 * READ_AT_ONCE + 10, {
       merchant_id: `'${ONE}'`,
       type: `case when n % ${READ_AT_ONCE} <= 1 then 'payout.failed' else 'payout.received' end`,

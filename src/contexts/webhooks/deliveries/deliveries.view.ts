@@ -13,7 +13,7 @@ import {
   type DeliveryJson,
 } from './delivery-page.view.js';
 
-/** The limit of endpoints that a page merges. Above, a list reads by time and filters by merchant. */
+/** The limit of endpoints that a page merges. Above it, a list reads by time and filters by merchant. */
 const MAX_LANES = 1000;
 
 /** The limit of attempts that the API lists for a delivery. Resends may create more. */
@@ -88,7 +88,7 @@ export class DeliveriesView {
     return deliveryPage(this.database, lanes, filter);
   }
 
-  /** Returns the ids of the endpoints to list, with up to MAX_LANES + 1 deleted endpoints; null means all. */
+  /** Returns the endpoint ids to list, at most MAX_LANES + 1 of them deleted, or null for all endpoints. */
   private async findEndpoints(
     merchantIds: readonly string[] | null,
     endpointId: string | undefined,
@@ -120,7 +120,7 @@ export class DeliveriesView {
   }
 }
 
-/** Decodes UTF-8 without an incomplete character at the end; invalid bytes become U+FFFD. */
+/** Decodes UTF-8 and drops an incomplete character at the end. Invalid bytes become U+FFFD. */
 function toText(bytes: Buffer): string {
   return new TextDecoder().decode(bytes, { stream: true });
 }

@@ -60,7 +60,7 @@ export interface DeliveriesFilter extends CreatedDays, KeysetPage {
   readonly to?: { readonly end: Date } | undefined;
 }
 
-/** The endpoints of a list, one lane each. If null, one lane lists `merchants`, where null means all. */
+/** The endpoints to list. Null `endpoints` means all endpoints of `merchants`; null `merchants` means all. */
 interface Lanes {
   readonly endpoints: readonly string[] | null;
   readonly merchants?: readonly string[] | null;
@@ -78,7 +78,7 @@ export interface DeliveriesPage {
   readonly next_cursor: string | null;
 }
 
-/** Reads a page. It ends at the last row of an incompletely read lane, because older rows may be missing. */
+/** Reads a page. It ends at the last read row of an endpoint with unread rows, so that no row is skipped. */
 export async function deliveryPage(
   database: Pick<Database, 'query'>,
   { endpoints, merchants }: Lanes,
@@ -119,7 +119,7 @@ export async function deliveryPage(
   };
 }
 
-/** Selects the page and the row where a short page ends. A lane with fewer than `max` rows is complete. */
+/** Selects the page and the row where a short page ends. A lane with fewer than `max` rows was read fully. */
 function pageSql(source: string, max: number, conditions: readonly string[], pageSize: number): string {
   return `with read_rows as materialized (${source}),
        ends as (select * from read_rows where place = ${max} ${NEWEST_FIRST} limit 1),
@@ -142,7 +142,7 @@ function newest(lanes: string | null, conditions: readonly string[], max: number
       select ${COLUMNS} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
 }
 
-/** Selects all pending rows by index, because they may be rare. A `place` of 0 means complete lanes. */
+/** Selects all pending rows by index, because they may be rare. `place` is 0, because no lane is cut off. */
 function allPending(lanes: string | null, place: readonly string[]): string {
   const ofLanes = lanes === null ? [] : [`endpoint_id = any(${lanes})`];
   const pending = (lease: string): string =>

@@ -4,7 +4,7 @@ import { insertDeliveries, insertEndpoint } from '../../../../test/support/webho
 import type { Database } from '../../../platform/postgres/database.js';
 import type { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { webhooksConfig } from '../webhooks.config.js';
-import { DeliveryRetention, PRUNED_AT_ONCE } from './delivery-retention.processor.js';
+import { DeliveryRetentionProcessor, PRUNED_AT_ONCE } from './delivery-retention.processor.js';
 
 const NOW = new Date('2026-06-01T00:00:00Z');
 const OLD = '2026-02-01T00:00:00Z';
@@ -37,7 +37,7 @@ async function fill(
 }
 
 const retention = (database: Database = db.database, more: object = {}) =>
-  new DeliveryRetention(
+  new DeliveryRetentionProcessor(
     { ...webhooksConfig({}), ...more },
     { now: () => NOW },
     database,
@@ -84,7 +84,7 @@ describe('the retention of deliveries', () => {
     expect(await left()).toMatchObject({ deliveries: 1, attempts: 2 });
   });
 
-  it('reads each chunk of old deliveries once per round, even if they finished recently', async () => {
+  it('reads old deliveries once per round, even deliveries that finished recently and are kept', async () => {
     await fill(RECENT, { count: 4 * PRUNED_AT_ONCE });
     await fill(OLD, { count: 4 * PRUNED_AT_ONCE, created: '2026-02-02T00:00:00Z' });
     let statements = 0;

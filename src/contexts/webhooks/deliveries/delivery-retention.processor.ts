@@ -11,7 +11,7 @@ import { webhooksConfig, type WebhooksConfig } from '../webhooks.config.js';
 import { DELIVERIES_SAGA } from './deliveries.saga.js';
 
 const ROUND_MS = 6 * HOUR_MS;
-/** The margin for clock differences between a delivery and the creation of its user. */
+/** The time before a user's creation in which deliveries are searched too, because clocks differ. */
 const MARGIN_MS = DAY_MS;
 export const PRUNED_AT_ONCE = 500;
 
@@ -23,7 +23,7 @@ export function retentionMs({ webhookRetentionDays, webhookDisableWindowSeconds 
 
 /** Deletes old finished deliveries and recoveries, but no delivery of an endpoint with an open recovery. */
 @Injectable()
-export class DeliveryRetention {
+export class DeliveryRetentionProcessor {
   constructor(
     @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -58,7 +58,7 @@ export class DeliveryRetention {
     return true;
   }
 
-  /** Applies a statement to deliveries since a time, oldest first. Returns false when it is aborted. */
+  /** Applies a statement to deliveries since a time, oldest first. Returns false if `signal` is aborted. */
   private async walk(
     sql: string,
     since: string,
@@ -78,12 +78,12 @@ export class DeliveryRetention {
   }
 }
 
-/** The condition of the next chunk. A statement returns the last row of its chunk, or none at the end. */
+/** The condition for the next chunk. A statement returns the last row of its chunk, or no row at the end. */
 const NEXT = `(created_at, delivery_id) > ($1::timestamptz, $2::uuid)
     order by created_at, delivery_id limit ${PRUNED_AT_ONCE}`;
 const LAST = `select created_at::text, delivery_id from read order by read.created_at desc, delivery_id desc limit 1`;
 
-/** Deletes expired deliveries, read by creation. Rows are locked by id, as by senders, against deadlocks. */
+/** Deletes expired deliveries, oldest first. Like senders, it locks rows in id order, to avoid deadlocks. */
 const PRUNE = `
   with read as materialized (
     select delivery_id, created_at from webhooks.deliveries where created_at < $3 and ${NEXT}

@@ -10,7 +10,7 @@ import type { Log } from '../../../platform/telemetry/logger.js';
 import { firstAttemptDelay } from '../webhooks.metrics.js';
 import { webhooksConfig } from '../webhooks.config.js';
 import type { DisableReason } from '../endpoints/webhook-endpoints.js';
-import type { AutomaticDisabling } from '../endpoints/automatic-disabling.processor.js';
+import type { AutomaticDisablingProcessor } from '../endpoints/automatic-disabling.processor.js';
 import { DeliverySender } from './delivery-sender.service.js';
 import type { AttemptRecord, DeliveryClaim, DeliveryResult, DeliveryTable } from './deliveries.store.js';
 import type { Destinations } from '../endpoints/destinations.store.js';
@@ -86,7 +86,7 @@ describe('a delivery that is due', () => {
           gone.push(reason);
         },
         attemptFailed: (id: string) => void failures.push(id),
-      } as unknown as AutomaticDisabling,
+      } as unknown as AutomaticDisablingProcessor,
       { post: () => ((posts += 1), Promise.resolve(received)) } as unknown as Receivers,
       { now: () => NOW },
       { ...webhooksConfig({}), webhookRetryScheduleSeconds: [0, 5, 300, 1800] },
@@ -114,7 +114,7 @@ describe('a delivery that is due', () => {
     expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
   });
 
-  it('has the delay of its first attempt measured, unless it fills the slots of its endpoint', async () => {
+  it('has the delay of its first attempt measured, except in the last slot of its endpoint', async () => {
     received = responded(200);
     const first = { ...delivery, attempts: 0 };
     const timed = async (fills: boolean): Promise<number> => {

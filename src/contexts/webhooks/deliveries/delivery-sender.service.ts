@@ -10,7 +10,7 @@ import { isTracing, traced } from '../../../platform/telemetry/tracing.js';
 import { toOutcome, retryDelayMs, SUSPENDED_MS } from './retry.js';
 import { deliveries, deliveryDuration, observeFirstAttempt } from '../webhooks.metrics.js';
 import { webhooksConfig, type WebhooksConfig } from '../webhooks.config.js';
-import { AutomaticDisabling } from '../endpoints/automatic-disabling.processor.js';
+import { AutomaticDisablingProcessor } from '../endpoints/automatic-disabling.processor.js';
 import {
   DeliveryTable,
   type AttemptRecord,
@@ -22,7 +22,7 @@ import { Receivers } from './receivers.service.js';
 import { SigningSecrets } from '../endpoints/signing-secrets.store.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';
-/** The delay after an internal error of an attempt, and between attempts to write its result. */
+/** The delay after an internal error of an attempt, and between tries to record its result. */
 const PAUSE_MS = 1000;
 /** The minimum interval between warnings. Thousands of results may wait in an outage. */
 const WARN_EVERY_MS = 10_000;
@@ -46,7 +46,7 @@ export class DeliverySender {
     private readonly merchants: MerchantDirectory,
     private readonly secrets: SigningSecrets,
     private readonly log: Log,
-    private readonly disabling: AutomaticDisabling,
+    private readonly disabling: AutomaticDisablingProcessor,
     private readonly receivers: Receivers,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
@@ -85,7 +85,7 @@ export class DeliverySender {
     return result.state === 'pending' ? result.delay_ms : null;
   }
 
-  /** Stops the retries of writes, because the leases of this process are released next. */
+  /** Stops the retries of failed recordings, because the leases of this process are released next. */
   stop(): void {
     this.stopped = true;
   }
@@ -151,7 +151,7 @@ export class DeliverySender {
     return retryDelayMs(round, received, this.config.webhookRetryScheduleSeconds, Math.random(), requested);
   }
 
-  /** Disables the endpoint, or rejects in an outage. */
+  /** Disables the endpoint. Rejects while the event store or the database is unavailable. */
   private async disable(
     { delivery_id, endpoint_id, merchant_id }: DeliveryClaim,
     { url: attempted_url, attempt }: SendResult,

@@ -255,7 +255,7 @@ describe('the sending slots of a process', () => {
     expect(Math.max(...all) - Math.min(...all)).toBeLessThanOrEqual(16);
   });
 
-  it('are reserved by half for responsive endpoints, however many other endpoints hang', async () => {
+  it('keep one half for responsive endpoints, however many other endpoints hang', async () => {
     harness = new Harness({ perEndpoint: 16, perProcess: 64, fresh: 64 });
     for (let n = 0; n < 200; n += 1) {
       await harness.add(`slow ${n}`, 1);

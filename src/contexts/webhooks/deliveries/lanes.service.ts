@@ -16,18 +16,18 @@ export const SEND_LIMITS: SendLimits = { perEndpoint: 16, perProcess: 4096, fres
 const FRESH_MS = 100;
 const CLAIM = 128;
 const HELD_PER_PROCESS = 4096;
-/** The number of unsent claims at which a lane claims again, so that sending does not wait for the claim. */
+/** The number of unsent deliveries at which a lane claims more, so that sending never waits for a claim. */
 const CLAIM_AHEAD = 64;
 /** The number of unrecorded deliveries at which a lane stops claiming. */
 const UNRECORDED = 512;
-/** The duration above which a failure halves the endpoint's cap, because it occupied a socket. */
+/** The duration above which a failed attempt halves the endpoint's slots. Slow failures occupy sockets. */
 const HELD_UP_MS = 1000;
 /** The time for which a shutdown waits for deliveries in flight before it releases them. */
 const DRAIN_MS = 10_000;
 
 interface Lane {
   readonly endpointId: string;
-  /** The claims not yet in flight. */
+  /** The claimed deliveries that are not in flight yet. */
   readonly claimed: DeliveryClaim[];
   inFlight: number;
   /** The number of deliveries in flight or not recorded yet. */
@@ -43,19 +43,19 @@ interface Lane {
 /**
  * Sends due deliveries round robin from one lane per endpoint (ADR 77). A response frees a slot before its
  * attempt is recorded, because records are written in groups. A slow failure halves the slots of an endpoint.
- * Other results add one. Endpoints with fewer slots share half of the process, so that the others find room.
+ * Other results add a slot. Endpoints with fewer slots share half of all slots, so that others find room.
  */
 export class Lanes {
   private readonly log = new Logger(Lanes.name);
   private readonly lanes = new Map<string, Lane>();
-  /** The lanes of prompt and of slow endpoints that have claimed deliveries, longest waiting first. */
+  /** The lanes of prompt endpoints with claimed deliveries, longest waiting first. `slow` has the others. */
   private readonly prompt = new Set<Lane>();
   private readonly slow = new Set<Lane>();
   private servesSlow = false;
   private inFlight = 0;
   private slowInFlight = 0;
   private fresh = 0;
-  /** The deliveries that are claimed, or being claimed, and not in flight. */
+  /** The number of deliveries that are claimed, or being claimed, but not in flight. */
   private held = 0;
   private readonly working = new Set<Promise<void>>();
   private stopping = false;
@@ -68,7 +68,7 @@ export class Lanes {
     private readonly limits: SendLimits = SEND_LIMITS,
   ) {}
 
-  /** Starts the lane unless it runs. The endpoint may have no due delivery. */
+  /** Starts the lane unless it runs. The endpoint need not have a due delivery. */
   wake(endpointId: string): void {
     if (this.stopping) return;
     const lane = this.lanes.get(endpointId) ?? this.newLane(endpointId);
@@ -102,7 +102,7 @@ export class Lanes {
     void work.then(() => this.working.delete(work));
   }
 
-  /** Claims, releases or sends as the state of the lane requires. */
+  /** Claims, releases or sends deliveries as the state of the lane requires. */
   private advance(lane: Lane): void {
     if (this.mustRelease(lane)) this.track(this.release(lane));
     else if (this.wantsMore(lane)) this.track(this.claim(lane));
@@ -166,7 +166,7 @@ export class Lanes {
     this.advance(lane);
   }
 
-  /** Returns the size of the next claim, reduced by existing claims. A slow endpoint gets its free slots. */
+  /** Returns the number of deliveries to claim, which falls as claims grow. A slow lane fills its slots. */
   private roomFor(lane: Lane): number {
     const room = Math.ceil(CLAIM * Math.max(0, 1 - this.held / HELD_PER_PROCESS));
     return Math.max(1, this.isSlow(lane) ? lane.cap - lane.inFlight : room);

@@ -13,7 +13,7 @@ it.each([
   ['http://example.com/', false],
   ['nonsense', false],
 ])(
-  'a refused URL has a transient error only if its name may resolve elsewhere later: %s %j',
+  'the error for a refused URL is transient only if its host may get another address later: %s %j',
   async (url, isTransient) => {
     const hosts = new ReceiverHosts(webhooksConfig({ MODE: 'production' }));
     await expect(hosts.check(url)).rejects.toMatchObject({ code: 'validation_failed', isTransient });

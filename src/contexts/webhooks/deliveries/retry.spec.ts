@@ -60,7 +60,7 @@ describe('the retry delay', () => {
     expect(delayMs(2, failed, SCHEDULE, 0.999999, NOW)).toBe(5500);
   });
 
-  it('is exactly max(schedule, min(Retry-After, 24 hours)) for seconds and for each form of date', () => {
+  it('is exactly max(schedule, min(Retry-After, 24 hours)), with Retry-After in seconds or as a date', () => {
     const requested = fc.oneof(
       fc.nat(400_000).map((seconds) => ({ text: String(seconds), ms: seconds * 1000 })),
       fc

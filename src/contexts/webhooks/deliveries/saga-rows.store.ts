@@ -64,7 +64,7 @@ export async function insertDeliveries(rows: readonly DeliveryRow[], tx: PoolCli
   );
 }
 
-/** The limit of rows per statement. Dropping half a million rows delayed all deliveries for 20 seconds. */
+/** The limit of dropped rows per statement. Dropping 500,000 at once delayed all deliveries for 20 s. */
 export const DROPPED_AT_ONCE = 5000;
 
 /** Drops up to DROPPED_AT_ONCE pending deliveries of deleted endpoints. Senders drop the rest when due. */
@@ -108,8 +108,8 @@ export async function resendDeliveries(rows: readonly ResendRow[], tx: PoolClien
 }
 
 /**
- * Returns the endpoints of all merchants in the events. Deleted ones, perhaps 100,000, are included only if
- * an event names them. A repeated event then finds its deleted endpoint and does not restore it.
+ * Returns the endpoints of all merchants in the events. Deleted endpoints, perhaps 100,000, are included
+ * only if an event names them. A repeated event then finds its deleted endpoint and does not restore it.
  */
 export async function loadEndpoints(
   events: readonly RecordedEvent[],

@@ -9,7 +9,7 @@ import { JITTER } from '../deliveries/retry.js';
 import type { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Log } from '../../../platform/telemetry/logger.js';
 import { endpointsDisabled } from '../webhooks.metrics.js';
-import { AutomaticDisabling } from './automatic-disabling.processor.js';
+import { AutomaticDisablingProcessor } from './automatic-disabling.processor.js';
 
 const MINUTE = 60_000;
 const START = Date.parse('2026-01-01T00:00:00.000Z');
@@ -20,11 +20,17 @@ const db = onTestDatabase({ poolSize: 2 });
 class Harness {
   readonly endpointId = newId();
   now = START;
-  private readonly disabling: AutomaticDisabling;
+  private readonly disabling: AutomaticDisablingProcessor;
 
   constructor(config = webhooksConfig({})) {
     const clock = { now: () => new Date(this.now) };
-    this.disabling = new AutomaticDisabling(db.database, {} as CommandLoop, clock, {} as Log, config);
+    this.disabling = new AutomaticDisablingProcessor(
+      db.database,
+      {} as CommandLoop,
+      clock,
+      {} as Log,
+      config,
+    );
   }
 
   async begin(): Promise<void> {
@@ -172,7 +178,13 @@ describe('automatic disabling', () => {
       const loop = { execute: async () => ({ events }) } as unknown as CommandLoop;
       const log = { wideLog } as unknown as Log;
       endpointsDisabled.reset();
-      const disabling = new AutomaticDisabling(db.database, loop, systemClock, log, webhooksConfig({}));
+      const disabling = new AutomaticDisablingProcessor(
+        db.database,
+        loop,
+        systemClock,
+        log,
+        webhooksConfig({}),
+      );
       await disabling.disable(endpoint, reason);
       return (
         (await endpointsDisabled.get()).values.find(({ labels }) => labels.cause === 'failing')?.value ?? 0

@@ -19,7 +19,7 @@ const EVALUATE_MS = 500;
 /** The evaluation interval of all endpoints, because a process may end before it evaluates its failures. */
 const EVALUATE_ALL_MS = 60_000;
 
-/** The condition of a failure that counts: since the last enabling, and within $2 seconds before $1. */
+/** The condition under which a failure counts: after the last enabling and within $2 seconds before $1. */
 const COUNTS = `attempt.endpoint_id = snapshot.endpoint_id and attempt.outcome <> 'succeeded'
   and attempt.started_at > snapshot.failures_since
   and attempt.started_at >= $1::timestamptz - make_interval(secs => $2)`;
@@ -32,7 +32,7 @@ const failures = (columns: string, rest: string): string =>
  * window and span enough time; successes do not matter. Several processes may evaluate an endpoint at once.
  */
 @Injectable()
-export class AutomaticDisabling {
+export class AutomaticDisablingProcessor {
   private failing = new Set<string>();
 
   constructor(
@@ -95,7 +95,7 @@ export class AutomaticDisabling {
     return (await this.counts([endpointId])).get(endpointId) ?? 0;
   }
 
-  /** Disables an endpoint, unless it is not enabled or the reason is outdated. */
+  /** Disables an enabled endpoint, unless the reason is outdated. */
   async disable(endpoint: EndpointRef, reason: DisableReason): Promise<void> {
     const { merchant_id } = endpoint;
     const command = { ...endpoint, reason, at: timestamp(this.clock) };

@@ -58,7 +58,7 @@ const NOW = `
     (select min(due_at) from webhooks.deliveries
       where endpoint_id = $1 and state = 'pending' and leased_by is null and due_at <= now()) as oldest_due_at`;
 
-/** The time for which a result is shared. The start of a result may differ from the request by this time. */
+/** The time for which requests share a result, and the largest difference between their `since` values. */
 export const STATS_SHARED_MS = 5000;
 
 const MAX_SHARED = 10_000;

@@ -4,7 +4,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { AutomaticDisabling } from './automatic-disabling.processor.js';
+import { AutomaticDisablingProcessor } from './automatic-disabling.processor.js';
 import { ReceiverHosts } from '../deliveries/receivers.service.js';
 import { SigningSecrets } from './signing-secrets.store.js';
 import {
@@ -28,7 +28,7 @@ export interface MerchantCaller {
 
 export interface Responded {
   readonly body: string;
-  /** The position that the views must pass before the response is sent; null when nothing was written. */
+  /** The log position that the views must pass before the response is sent; null if no event was written. */
   readonly position: string | null;
 }
 
@@ -90,7 +90,7 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly hosts: ReceiverHosts,
-    private readonly disabling: AutomaticDisabling,
+    private readonly disabling: AutomaticDisablingProcessor,
   ) {}
 
   async execute({ caller, input }: UpdateWebhookEndpoint): Promise<Responded> {
@@ -149,7 +149,7 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly secrets: SigningSecrets,
-    private readonly disabling: AutomaticDisabling,
+    private readonly disabling: AutomaticDisablingProcessor,
   ) {}
 
   async execute({ caller, input }: RotateSigningSecret): Promise<Responded> {

@@ -64,7 +64,7 @@ export const CallingMerchant = createParamDecorator(
 /** The time by which a timer of Node may fire early. */
 const TIMER_EARLY_MS = 2;
 
-/** Executes writes, and responds once reads and deliveries reflect them. */
+/** Executes commands, and responds once reads and deliveries reflect them. */
 @Injectable()
 export class WriteResponses {
   constructor(

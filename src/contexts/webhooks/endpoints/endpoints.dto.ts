@@ -33,7 +33,7 @@ const descriptionRule: Rule = {
   },
 };
 
-/** Checks the characters only; the address guard checks the host. */
+/** Checks only the characters of a URL; the address guard checks the host. */
 const urlRule = text({ format: 'uri' }, (value) =>
   /^[^\p{Cc}\p{Cs}\s]+$/u.test(value) ? value : new Fault('must be a valid URL'),
 );
@@ -76,7 +76,7 @@ class RegistrationFields {
   @EventTypes event_types?: string[] | null;
 }
 
-/** Refuses any value, because a client that assumes a change would verify with the wrong secret. */
+/** Refuses a signing secret, because a client that assumes a change would verify with the wrong secret. */
 const unchangeable: Rule = {
   schema: {},
   read: () => new Fault('cannot be changed here; POST .../rotate_secret replaces it'),

@@ -7,7 +7,7 @@ import type { CommandLoop } from '../../../platform/event-store/command-loop.js'
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import type { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import type { AutomaticDisabling } from './automatic-disabling.processor.js';
+import type { AutomaticDisablingProcessor } from './automatic-disabling.processor.js';
 import { deliveriesSaga } from '../deliveries/deliveries.saga.js';
 import { publishedBy } from '../deliveries/published-events.service.js';
 import { EndpointsView, type EndpointsFilter } from './endpoints.view.js';
@@ -21,7 +21,7 @@ describe('the list of webhook endpoints', () => {
 
   beforeAll(() => {
     const failing = { counts: async (ids: readonly string[]) => new Map(ids.map((id) => [id, 3])) };
-    const disabling = failing as unknown as AutomaticDisabling;
+    const disabling = failing as unknown as AutomaticDisablingProcessor;
     list = new EndpointsView({} as CommandLoop, disabling, db.database, {} as SubscriptionProgress);
   });
   const nextMerchant = (): void => void (merchant_id = newId());
@@ -57,7 +57,7 @@ describe('the list of webhook endpoints', () => {
     return ids;
   };
 
-  it.each([1, 2, 20])('is correct even if each event is repeated, with %i events at a time', async (size) => {
+  it.each([1, 2, 20])('is correct if events are repeated and are applied %i at a time', async (size) => {
     const [id, gone] = [newId(), newId()];
     const life = [
       registered(id),

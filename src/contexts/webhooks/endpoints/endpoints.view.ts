@@ -7,7 +7,7 @@ import { Searches, type Found, type SearchQuery } from '../../../platform/operat
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import { AutomaticDisabling } from './automatic-disabling.processor.js';
+import { AutomaticDisablingProcessor } from './automatic-disabling.processor.js';
 import { DELIVERIES_SAGA } from '../deliveries/deliveries.saga.js';
 import {
   DESCRIPTION_LIMIT,
@@ -65,7 +65,7 @@ export class WebhookEndpoint {
 export class EndpointsView {
   constructor(
     private readonly loop: CommandLoop,
-    private readonly disabling: AutomaticDisabling,
+    private readonly disabling: AutomaticDisablingProcessor,
     private readonly database: Database,
     private readonly progress: SubscriptionProgress,
   ) {}

@@ -29,7 +29,7 @@ export const TEST_TYPE = 'webhook_endpoint.test' satisfies EventType;
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Derives the id of a delivery. An event may publish several LISTED_TYPES, so that their ids include the type. */
+/** Derives a delivery's id from event, endpoint and a listed type, because an event may publish several. */
 export function deliveryId(eventId: string, endpointId: string, type: string): string {
   const isListed = LISTED_TYPES.some((listed) => listed === type);
   return deriveId(eventId, endpointId, ...(isListed ? [type] : []));

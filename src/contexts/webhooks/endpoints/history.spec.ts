@@ -107,7 +107,7 @@ describe('the audit of the events of webhook endpoints', () => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });
 
-  it('accepts the first request of a stream and no second one, for each kind of request', () => {
+  it('accepts the first request of a stream but no second request, for each kind of request', () => {
     expect(requests.map(({ category }) => category)).toEqual([
       'webhook_test',
       'webhook_resend',

@@ -21,7 +21,7 @@ const place = (): { merchant_id: string; endpoint_id: string } => ({
   endpoint_id: newId(),
 });
 
-it('a sealed secret opens only for its merchant and endpoint, even after it was opened', () => {
+it('a sealed secret can be unsealed only for its merchant and endpoint, even repeatedly', () => {
   const secrets = new SigningSecrets(new Sealer(Buffer.alloc(32, 1)));
   const own = place();
   const sealed = secrets.create(own);

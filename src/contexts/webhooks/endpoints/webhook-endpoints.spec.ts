@@ -101,7 +101,7 @@ describe('changing an endpoint', () => {
       .when(patch('e-1', { status }))
       .then(...events),
   );
-  it('leaves a disabled endpoint disabled when its types change', () =>
+  it('leaves a disabled endpoint disabled when its event types change', () =>
     given(registered('e-1'), disabled('e-1'))
       .when(patch('e-1', { event_types: ['payout.received'] }))
       .then(updated({ event_types: ['payout.received'] })));
@@ -156,7 +156,7 @@ describe('disabling an endpoint that keeps failing', () => {
   it('has no effect when it is repeated', () => given(registered('e-1'), recorded).when(failing(at)).then());
   it('has no effect once the endpoint is deleted', () =>
     given(registered('e-1'), deleted('e-1')).when(failing(at)).then());
-  it('leaves no cause once the endpoint is enabled again', () => {
+  it('leaves no recorded cause after the endpoint is enabled again', () => {
     const once = fold(webhookEndpoints, [registered('e-1'), recorded]);
     expect(once.byId.get('e-1')).toMatchObject({ disabled_cause: 'failing', disabled_at: later });
     const again = webhookEndpoints.evolve(once, enabled('e-1'));
@@ -218,7 +218,7 @@ describe('rotating a signing secret', () => {
       .thenRefused('not_found');
   });
 
-  it('keeps the secrets from the newest to that of the registration', () => {
+  it('lists the secrets from the newest to the secret of the registration', () => {
     const state = fold(webhookEndpoints, [registered('e-1'), rotated(rotation(2)), rotated(rotation(3))]);
     expect(state.byId.get('e-1')).toMatchObject({
       updated_at: day(3),
@@ -232,7 +232,7 @@ describe('rotating a signing secret', () => {
     });
   });
 
-  it('keeps a bounded number of secrets, but always the first one and those that still sign', () => {
+  it('keeps a bounded number of secrets, but always the first secret and the secrets that still sign', () => {
     const overlapping = rotated({ ...rotation(1, 8), rotation_id: 'signs-on' });
     const many = Array.from({ length: 1000 }, (_, n) =>
       rotated({ ...rotation(2, 0), rotation_id: `again-${n}` }),

@@ -73,7 +73,7 @@ interface FormerSecret {
 
 export interface Endpoint extends EndpointRef, EndpointFields {
   readonly sealed_signing_secret: string;
-  /** Newest first. */
+  /** The replaced secrets that may still sign, newest first. */
   readonly former_secrets: readonly FormerSecret[];
   readonly status: EndpointStatus | 'deleted';
   readonly disabled_cause: DisableCause | null;
@@ -119,7 +119,7 @@ export function evolveEndpoint(
   }
 }
 
-/** A secret that a request created, kept for its repeats. */
+/** A secret that a request created, kept for repeats of the request. */
 interface EndpointSecret {
   /** The rotation; null for the secret of the registration. */
   readonly rotation_id: string | null;
@@ -128,7 +128,7 @@ interface EndpointSecret {
 }
 
 interface RegistryEndpoint extends Endpoint {
-  /** Newest first; the last one is the secret of the registration. */
+  /** The secrets, from the newest to the secret of the registration. */
   readonly secrets: readonly EndpointSecret[];
 }
 
@@ -194,9 +194,9 @@ export function register(command: Register, state: WebhookEndpoints): WebhookEnd
 }
 
 export interface Update extends At {
-  /** The fields to change; absent ones remain unchanged. */
+  /** The fields to change; absent fields remain unchanged. */
   readonly changes: Partial<EndpointFields> & { readonly status?: EndpointStatus };
-  /** The cause of disabling the endpoint; `merchant` by default. Only the sandbox sets another one. */
+  /** The cause of disabling the endpoint; `merchant` by default. Only the sandbox sets another cause. */
   readonly cause?: DisableCause;
 }
 
@@ -221,7 +221,7 @@ export function update(command: Update, state: WebhookEndpoints): WebhookEndpoin
   return events;
 }
 
-/** Disables an endpoint. Returns no event if it is not enabled, because two deliveries may receive a 410. */
+/** Disables an enabled endpoint. Otherwise returns no event, because two deliveries may receive a 410. */
 export function disable(
   command: At & { readonly cause: DisableCause },
   state: WebhookEndpoints,

@@ -5,7 +5,7 @@ import { insertDeliveries, insertEndpoint } from '../../../../test/support/webho
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import { WorkItems } from '../../../platform/jobs/work-items.js';
-import { RECOVERY_CHUNK, Recoveries } from './recoveries.processor.js';
+import { RECOVERY_CHUNK, RecoveriesProcessor } from './recoveries.processor.js';
 import { insertRecoveries } from '../deliveries/saga-rows.store.js';
 
 const SINCE = '2026-01-02T00:00:00Z';
@@ -23,7 +23,7 @@ beforeEach(async () => {
 async function run(database: Database = db.database): Promise<void> {
   await db.database.query('update work.items set due_at = now() where lease is null');
   const wake = (id: string): void => void woken.push(id);
-  const { work } = new Recoveries(new WorkItems(db.database), database, { wake });
+  const { work } = new RecoveriesProcessor(new WorkItems(db.database), database, { wake });
   await work.options.run(new AbortController().signal);
 }
 
@@ -78,7 +78,7 @@ async function runs(id: string): Promise<number> {
 }
 
 describe('a recovery', () => {
-  it('resends the dropped and exhausted deliveries created since its time, and no others', async () => {
+  it('resends the dropped and exhausted deliveries created since the given time, and no others', async () => {
     await fill('dropped', 5);
     await fill('exhausted', 7);
     await fill('exhausted', 3, { isTest: true });

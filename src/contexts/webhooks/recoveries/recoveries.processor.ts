@@ -9,12 +9,12 @@ import { RECOVERY } from '../deliveries/saga-rows.store.js';
 
 /** The pause between two chunks of an endpoint. */
 const CHUNK_MS = 1000;
-/** The number of deliveries read per transaction, and of due deliveries at which a recovery pauses. */
+/** The number of deliveries per transaction, and the number of due deliveries at which a recovery pauses. */
 export const RECOVERY_CHUNK = 1000;
 
 /** Performs recoveries in chunks. Each chunk stores its cursor, so that another process can continue. */
 @Injectable()
-export class Recoveries {
+export class RecoveriesProcessor {
   @Background()
   readonly work: DueWork;
 

@@ -15,7 +15,7 @@ export type WebhookTestRequested = DomainEvent<
   EndpointRef & { readonly delivery_id: string; readonly message: string; readonly occurred_at: string }
 >;
 
-/** Another round of a delivery was requested, under the same `webhook-id`. */
+/** A resend of a delivery was requested, under the same `webhook-id`. */
 export type WebhookResendRequested = DomainEvent<
   'webhook_delivery.resend_requested.v1',
   EndpointRef & {

@@ -29,7 +29,7 @@ const url = process.env['EVENTSTOREDB_URL'];
     await store.commit({ appends: [{ stream, events, expected: 'no_stream' }] });
   }
 
-  it('leaves no open call after a read that ends early', async () => {
+  it('leaves no open call to the server after a read that ends early', async () => {
     await write(freshStream(), 40);
     for (let round = 0; round < 30; round += 1) {
       await store.head();
@@ -42,7 +42,7 @@ const url = process.env['EVENTSTOREDB_URL'];
     await eventually(() => openCalls() <= 1);
   });
 
-  it('scans the events of the server itself only once', async () => {
+  it('skips the internal events of the server in later reads, after one read has scanned them', async () => {
     await write(freshStream(), 1);
     const noise = Array.from({ length: 500 }, () => jsonEvent({ type: '$noise', data: {} }));
     for (let chunk = 0; chunk < 5; chunk += 1) await client.appendToStream(`$noise-${newId()}`, noise);

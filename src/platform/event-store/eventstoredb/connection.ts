@@ -70,7 +70,7 @@ function openClient(url: string): EventStoreDBClient {
   return client;
 }
 
-/** Closes the channel now, and the client once calls have timed out. A disposed read would seem complete. */
+/** Closes the channel now, and the client after all timeouts, because a disposed read would seem complete. */
 async function closeClient(client: EventStoreDBClient): Promise<void> {
   setTimeout(() => void client.dispose(), QUERY_TIMEOUT_MS).unref();
   (await (client as unknown as Internals).getChannel()).close();
@@ -94,7 +94,7 @@ function ignoringForgottenAppends(stream: Stream): Stream {
   return stream;
 }
 
-/** Adds missing options; their names ignore case. Does not use URL, which rejects `esdb://a:2113,b:2113`. */
+/** Adds the options that the address lacks in any letter case. Avoids URL, which rejects `esdb://a:1,b:1`. */
 export function withDefaults(url: string): string {
   const [address = '', query = ''] = url.split('?', 2);
   const names = new Set(query.split('&').map((each) => each.split('=')[0]!.toLowerCase()));

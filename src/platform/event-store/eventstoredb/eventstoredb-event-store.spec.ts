@@ -34,7 +34,7 @@ describe('the revision check of a stream in EventStoreDB', () => {
     ]);
   });
 
-  it('is a conflict at another revision', async () => {
+  it('is a conflict if the stream is at another revision', async () => {
     expect((await commit([WRONG()], [2])).result).toEqual({ outcome: 'conflict', stream: 's-1', actual: 2 });
   });
 
@@ -43,7 +43,7 @@ describe('the revision check of a stream in EventStoreDB', () => {
     expect([result.outcome, sent.length, reconnects]).toEqual(['committed', 2, 1]);
   });
 
-  it('waits for an event that the server has but reads do not return yet, so that a reload sees it', async () => {
+  it('waits until reads return an event that the server already has', async () => {
     const { result, sent } = await commit([WRONG(), WRONG()], [1, 2]);
     expect(result).toMatchObject({ outcome: 'conflict', actual: 2 });
     expect(sent).toHaveLength(2);

@@ -33,10 +33,10 @@ import { Positions } from './positions.js';
 import { COPIED_STREAM, IDENTITY_STREAM, IDENTITY_TYPE, toEventData, toRecordedEvent } from './wire.js';
 
 const PAGE = 1000;
-/** The number of server events that an empty read may scan. Above it, later reads skip them. */
+/** The maximum of internal server events in an empty read. If a read scans more, later reads skip them. */
 const MAX_RESCANNED = 100;
 const NEWEST = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-/** The options of a read of the newest events, among which a repeated append finds its own. */
+/** The options for a read of the newest events, among which a repeated append searches its own events. */
 const LATEST = { ...NEWEST, maxCount: 100 } as const;
 const FROM_END = { direction: BACKWARDS, fromPosition: END } as const;
 const CLOSE_TIMEOUT_MS = 1000;
@@ -56,7 +56,7 @@ export class EventStoreDbEventStore implements EventStore {
   readonly committed = new ChangeNotifier();
   private readonly tail = new Tail();
   private known: Promise<Positions> | null = null;
-  /** The `shift` of the positions, read at boot so that an append does not depend on this read. */
+  /** The `shift` of Positions, which is read at boot, so that an append does not depend on another read. */
   private shift = 0n;
 
   constructor(
@@ -130,7 +130,7 @@ export class EventStoreDbEventStore implements EventStore {
     // The first mark of two concurrent calls counts.
     if (mark === null) await this.identify(newId());
     mark ??= await this.mark();
-    if (mark === null) throw new Error(`${IDENTITY_STREAM} cannot be read`);
+    if (mark === null) throw new Error(`the stream ${IDENTITY_STREAM} cannot be read`);
     return mark.logId;
   }
 
@@ -148,7 +148,7 @@ export class EventStoreDbEventStore implements EventStore {
     await inTime(this.connection.close(), CLOSE_TIMEOUT_MS).catch(() => undefined);
   }
 
-  /** Reads all events, including the server's own, until `take` returns true. Returns their number. */
+  /** Reads all events, including the server's own, until `take` returns true. Returns the number read. */
   private async scan(
     attemptMs: number,
     { fromPosition, maxCount = PAGE, ...options }: ReadAllOptions,
@@ -171,7 +171,7 @@ export class EventStoreDbEventStore implements EventStore {
     return total;
   }
 
-  /** Checks the revision by an append without events, which costs less than a read. */
+  /** Checks the revision of a stream by an append without events, which costs less than a read. */
   private async check({ stream, expected }: StreamAppend): Promise<Outcome> {
     if (expected === 'no_stream') {
       const actual = await this.readHead(stream);
@@ -243,7 +243,7 @@ export class EventStoreDbEventStore implements EventStore {
     return this.positions();
   }
 
-  /** Reads the positions once, because events are copied only to a log that no service follows. */
+  /** Returns the positions, read only once, because events are copied only to a log that no service uses. */
   private positions(): Promise<Positions> {
     this.known ??= this.readRaw(COPIED_STREAM, {}).then((marks) => new Positions(marks));
     this.known.catch(() => (this.known = null));
@@ -283,7 +283,7 @@ function readPosition(each: AllStreamResolvedEvent): Position | undefined {
   return (each.link ?? each.event)?.position;
 }
 
-/** The outcome of a repeated append: done if all events are stored, a conflict if some. Null if none. */
+/** The outcome of a repeated append: done if all its events are stored, a conflict if some, null if none. */
 function toOutcome(stored: readonly RecordedEvent[], events: StreamAppend['events']): Outcome | null {
   const known = stored.filter(({ id }) => events.some((each) => each.id === id));
   const last = known.at(-1);

@@ -53,7 +53,7 @@ function isServerUnavailable(error: unknown): boolean {
   return ('code' in error && UNAVAILABLE_CODES.has(error.code)) || UNAVAILABLE_MESSAGES.test(error.message);
 }
 
-/** Returns the remedy for an error that a retry would repeat, or null. */
+/** Returns a message with the remedy for an error that every retry would repeat; null for other errors. */
 function refusal(error: unknown): string | null {
   if (error instanceof AccessDeniedError) {
     return 'the event store denies access: EVENT_STORE_URL needs a user who may read all streams, read and write the streams of the service (docs/eventstoredb.md)';
@@ -74,7 +74,7 @@ export class NoResponseInTime extends Error {
 }
 
 /**
- * Repeats `work` while the server is unavailable. It gets the time limit of its attempt in ms; `timeoutMs`
+ * Repeats `work` while the server is unavailable. `work` gets the time limit of an attempt in ms; `timeoutMs`
  * limits all attempts. `onTimeout` gets the start (`performance.now()`) of an attempt without a response.
  */
 export async function retryWhileUnavailable<T>(

@@ -19,7 +19,7 @@ describe('the positions of a log with copied events', () => {
     expect(positions.startAfter('4711')).toEqual(at(4711n));
   });
 
-  it('start a read at the last mark at or before the requested position', () => {
+  it('let a read start at the last mark that is not after the requested position', () => {
     const positions = marked(['500', 90_000n], ['1000', 180_000n]);
     expect(positions.startAfter('3')).toBe(START);
     expect(positions.startAfter('500')).toEqual(at(90_000n));
@@ -33,7 +33,7 @@ describe('the positions of a log with copied events', () => {
     expect(positions.startAfter('180500')).toEqual(at(180_500n));
   });
 
-  it('are shifted server positions after the copy, if the copied positions are higher', () => {
+  it('are the server positions plus an offset after the copy, if the copied positions are higher', () => {
     const positions = marked(['5000000', 180_000n]);
     expect(positions.shift).toBe(4_820_000n);
     expect(positions.startAfter('5000000')).toEqual(at(180_000n));

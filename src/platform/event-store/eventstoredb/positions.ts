@@ -13,7 +13,7 @@ interface Mark {
  */
 export class Positions {
   private readonly marks: readonly Mark[];
-  /** The offset of later events, so that their positions are higher than those of the copied events. */
+  /** The number added to the server's positions of later events, so that they exceed the copied positions. */
   readonly shift: bigint;
 
   constructor(stored: readonly ResolvedEvent[]) {

@@ -45,7 +45,7 @@ export function toReadPosition(position: string): Position {
   return { commit, prepare: commit };
 }
 
-/** The stream with the identity of the log. Reads omit it. */
+/** The stream with the identity of the log. Reads of events omit this stream. */
 export const IDENTITY_STREAM = 'log-identity';
 export const IDENTITY_TYPE = 'log.identified.v1';
 

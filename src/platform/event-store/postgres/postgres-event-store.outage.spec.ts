@@ -56,7 +56,7 @@ describe('the PostgreSQL event store during an outage', () => {
     }
   });
 
-  it('commits once if its session is ended while it waits for the lock', async () => {
+  it('commits once if the server ends its session while the commit waits for the lock', async () => {
     const commit = someCommit();
     const holder = await test.pool.connect();
     await holder.query('begin; select pg_advisory_xact_lock(7331002)');

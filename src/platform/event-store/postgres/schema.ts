@@ -1,4 +1,4 @@
-/** The advisory lock of appends: one group commit at a time. */
+/** The advisory lock of appends, which allows one group commit at a time. */
 const APPEND_LOCK = 7_331_002;
 
 /**
@@ -7,8 +7,8 @@ const APPEND_LOCK = 7_331_002;
  * therefore current, and positions in commit order: a reader of `position > last` misses nothing.
  *
  * `separator` joins texts of one kind. `append_expected` has revisions, or -1 for no stream. `event_places`
- * numbers the events of an append, and `append_sizes` counts them. The settings avoid planning, and plans for
- * a small table.
+ * numbers the events of an append, and `append_sizes` counts them. The settings avoid repeated planning, and
+ * plans that suit only a small table.
  *
  * Returns one row: `heads` has the earlier revision of each append's stream, or -1. `refused` has the first
  * refused append of each refused unit. `done_*` describe appends of earlier commits, and `responded_json`

@@ -63,7 +63,7 @@ function documentIfMatch(target: object, key: string | symbol | undefined): void
 function revisionIn({ headers }: FastifyRequest): number {
   const header = headers['if-match'];
   if (header === undefined)
-    throw new DomainError('precondition_required', 'If-Match is required: send the ETag of what was read');
+    throw new DomainError('precondition_required', 'If-Match is required: send the ETag of the resource');
   const match = ETAG.exec(header);
   if (match === null)
     throw new DomainError('precondition_failed', 'If-Match is not an ETag of this resource');
@@ -75,7 +75,7 @@ export interface AdminWrite {
   readonly idempotency: IdempotencyTicket;
 }
 
-/** A write to an existing resource at the revision of `If-Match`. */
+/** The request to change an existing resource, with its id and the revision in `If-Match`. */
 export interface SubjectWrite extends AdminWrite {
   readonly subject: { readonly id: string; readonly revision: number };
 }
@@ -85,7 +85,7 @@ export const WriteBy = fromRequest((request): AdminWrite => ({
   idempotency: getTicket(request),
 }));
 
-/** Injects the SubjectWrite to the resource whose id is in the path. `what` names the resource in errors. */
+/** Injects the SubjectWrite for the resource whose id is in the path. `what` names the resource in errors. */
 export const WriteTo = createParamDecorator(
   (what: string, context: ExecutionContext): SubjectWrite => {
     const request = getRequest(context);

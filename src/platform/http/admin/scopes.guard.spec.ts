@@ -34,7 +34,7 @@ describe('the check of routes at boot', () => {
     expect(() => AdminController('things')(Routes)).not.toThrow();
   });
 
-  it('refuses a GET of the admin API without @Reads, which a portal route does not need', () => {
+  it('refuses an admin GET without @Reads, but accepts a portal GET without it', () => {
     class Undeclared {
       @Get()
       @ApiRoute({ ...words, scopes: [] })

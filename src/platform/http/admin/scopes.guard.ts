@@ -6,13 +6,13 @@ import { requireScopes } from '../../operations/scopes.js';
 import type { Page } from '../listeners.js';
 import { PageController, findSharedRoute } from '../pages/page.js';
 
-/** An API on the listener of a page, whose routes need scopes. */
+/** An API whose routes need scopes. The listener of its page serves it. */
 export interface ScopedApi {
   readonly page: Page;
   /** The path prefix without a leading slash, such as `admin/v1/`. */
   readonly prefix: string;
   readonly scopesKey: string;
-  /** The metadata key that each GET route must have, if any. */
+  /** The key of the metadata that each GET route must have; undefined if a GET needs none. */
   readonly readsKey?: string;
 }
 
@@ -24,7 +24,7 @@ export interface ScopedCaller {
 }
 
 export abstract class Callers<Caller extends ScopedCaller = ScopedCaller> {
-  /** Identifies the caller and counts the request. Throws Refusal: 401, 403 for an address or origin, 429. */
+  /** Identifies the caller. Throws a Refusal: 401, 403 (wrong address or origin) or 429 (rate limit). */
   abstract admit(request: FastifyRequest, reply: FastifyReply): Promise<Caller>;
 }
 
@@ -60,7 +60,7 @@ export function ScopedController(api: ScopedApi, path: string, guard: Type<Scope
         throw new Error(`${target.name}.${name} declares no ${readsKey}`);
       if (findSharedRoute(method) !== null && !reads?.lookup)
         throw new Error(
-          `${target.name}.${name} is a shared route: expected a lookup that confines it to a merchant`,
+          `${target.name}.${name} is a shared route, so its @Reads must declare a lookup of merchant data`,
         );
     }
     PageController(page, prefix + path)(target);

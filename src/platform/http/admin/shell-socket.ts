@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 
-/** The maximum length of the path. macOS allows 103 bytes (Linux 107), 7 of which are a temporary suffix. */
+/** The maximum length of the socket's path: 103 bytes on macOS (107 on Linux) minus a temporary suffix. */
 const MAX_PATH_BYTES = 103 - 7;
 
 /**
@@ -36,7 +36,7 @@ function readInode(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }
 
-/** Checks that a process listens on the socket. The file of a process that was killed is stale. */
+/** Checks that a process listens on the socket. A killed process does not remove its socket file. */
 function isServed(path: string): Promise<boolean> {
   return new Promise((found) => {
     const client = connect(path, () => found(true));

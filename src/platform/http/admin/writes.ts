@@ -11,7 +11,7 @@ export function readRecordable(text: string): string | Fault {
   return fault === null ? text : new Fault(fault);
 }
 
-/** Returns the rule for a line of text that may be recorded, of `min` to `max` characters after `clean`. */
+/** Returns the rule for one line of recordable text, with `min` to `max` characters after `clean`. */
 export function line(min: number, max: number, clean = (value: string) => value.trim()): Rule {
   return text({ minLength: min, maxLength: max }, (value) => {
     const trimmed = clean(value);

@@ -53,14 +53,14 @@ ${body}
 `);
 }
 
-/** The variable content of the HTML document of a page. */
+/** The variable content of a page's HTML document. */
 interface Opened {
   readonly locale: Locale;
   readonly framedBy: Framers;
   /** The input of the page's script. */
   readonly facts: object;
   readonly title: string;
-  /** The heading before the script runs, and without JavaScript. */
+  /** The heading that people see before the script runs, or without JavaScript. */
   readonly heading: string;
   readonly text?: string;
 }

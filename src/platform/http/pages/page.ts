@@ -44,7 +44,7 @@ export const SharedWith =
 /** Declares a POST for the script of a page, with status 200 for a success. */
 export const PageCall = (path: string): MethodDecorator => applyDecorators(Post(path), HttpCode(200));
 
-/** The visitor that the guard of the page identified, with the address, locale and cause of the request. */
+/** The identified visitor of a page, with the IP address, locale and event metadata of the request. */
 export type Visit<Visitor = unknown> = Visitor & {
   readonly ip: string;
   readonly locale: Locale;

@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 8192;
 /** The stateless sessions of a page: `<visitor as base64url JSON>.<expiry in epoch ms>.<keyed hash>`. */
 export abstract class PageSessions<Visitor> {
   constructor(
-    /** A part of the hash, so that a token is valid for one kind only. */
+    /** The kind of session. The hash covers the kind, so that a token of another kind is invalid. */
     private readonly kind: string,
     private readonly validMs: number,
     private readonly clock: Clock,
@@ -39,12 +39,12 @@ export function readBearer({ headers }: FastifyRequest): string {
   return (headers.authorization ?? '').replace(/^Bearer /, '');
 }
 
-/** The limit of polls, as a multiple of the limit of calls: several people at one address share a link. */
+/** The limit of polls as a multiple of the limit of calls, because people at one address may share a link. */
 const POLLING_PAGES = 5;
 
 /**
- * The rate limits of visitors (ADR 108). Ids of visitors and owners (merchants, keys) are public, so each
- * address has limits per visitor and owner. Calls above the limit per owner share one limit of all addresses.
+ * The rate limits of visitors (ADR 108). Each address has one limit per visitor and one per owner (merchant,
+ * key), because their ids are public. Calls above the limit per owner share one limit for all addresses.
  */
 @Injectable()
 export class VisitorLimits {

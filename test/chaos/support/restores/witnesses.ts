@@ -98,7 +98,7 @@ export async function checkKeptHeads(
   const { events, last } = rows[0]!;
   const { printed, exitCode } = await verifyWith(shared, file);
   const changed = printed.split('\n').filter((line) => /^(CHANGED|BROKEN|DIFFERS|UNCHECKED)/.test(line));
-  const fewerLeaves = `CHANGED   the tables of the ledger were changed: there are fewer leaves than the head over ${newest.size} events had`;
+  const fewerLeaves = `CHANGED   the tables of the ledger were changed: the leaves end before event ${newest.size}, the last one of a signed head`;
   if (newest.size <= events) {
     // Leaves follow their events, so that the newest leaves may be lost alone.
     const isBehind = exitCode === 2 && changed.join('\n') === fewerLeaves;
