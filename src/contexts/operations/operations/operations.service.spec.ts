@@ -89,7 +89,7 @@ describe('a requested operation', () => {
       'the credential is confined and the subject belongs to no merchant',
       { requester: { ...requesterOf('ada'), merchants: ['m2'] } },
       'forbidden',
-      /confined/,
+      /of its merchants/,
     ],
   ] as const)('is refused without a record if %s', async (_, given, code, message) => {
     const { store, switchOn } = await withLamp();
