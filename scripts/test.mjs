@@ -64,7 +64,7 @@ function readOptions(given) {
 /** A path selects suites of both tiers. */
 function tierArgs(tier, args) {
   if (tier === 'rest') return ['--testMatch=**/*.extended.{spec,e2e}.ts'];
-  const hasPath = args.some((arg) => !arg.startsWith('-'));
+  const hasPath = args.some((arg, n) => !arg.startsWith('-') && args[n - 1] !== '-t');
   return tier === 'all' || hasPath || args.some((arg) => arg.startsWith('--test'))
     ? []
     : [`--testPathIgnorePatterns=${EXTENDED}`];
