@@ -130,10 +130,8 @@ describe('the deliveries saga', () => {
     expect(woken).not.toContain(one);
     await handle(received());
     expect((await states(one)).sort()).toEqual(['dropped', 'dropped', 'pending']);
-    const unfinished = await db.database.query(
-      `select 1 from webhooks.deliveries where (state = 'pending') <> (finished_at is null)`,
-    );
-    expect(unfinished).toEqual([]);
+    const unfinished = `select 1 from webhooks.deliveries where (state = 'pending') <> (finished_at is null)`;
+    expect(await db.database.query(unfinished)).toEqual([]);
   });
 
   it('creates no delivery for the endpoints of another merchant', async () => {
