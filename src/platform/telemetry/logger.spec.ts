@@ -52,9 +52,10 @@ describe('log lines of Nest', () => {
         code: 'ECONNREFUSED',
       }),
     });
-    const line = await lastLine();
+    // The digits of a leak may also be those of a pid or a time.
+    const { pid: _pid, time: _time, ...line } = await lastLine();
     const text = JSON.stringify(line);
-    for (const leak of ['415', 'example.', 'AbC', '123456', 'dsk_', 'sk_1', 'hunter2'])
+    for (const leak of ['5550100', '555 0100', 'example.', 'AbC', '123456', 'dsk_', 'sk_1', 'hunter2'])
       expect(text).not.toContain(leak);
     expect(line).toMatchObject({
       private_key: '[redacted]',
